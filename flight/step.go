@@ -1,0 +1,199 @@
+package flight
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Clearance is what an aircraft can be told, in the order of the action index.
+type Clearance int
+
+// The clearances, spelled as in the reference.
+const (
+	FLDec  Clearance = iota // FL_DEC: one level down, permanent
+	FLInc                   // FL_INC: one level up, permanent
+	FLDec2                  // FL_DEC2_T: two levels down for hold_steps, then back to entry level and speed
+	FLInc2                  // FL_INC2_T: two levels up for hold_steps, then back
+	SpdDn                   // SPD_DN_T: one speed step slower, then as long one faster, then entry speed
+	SpdUp                   // SPD_UP_T: one speed step faster, then as long one slower, then entry speed
+	Resume                  // RESUME: entry level and speed
+
+	Clearances = 7 // how many there are
+)
+
+var clearanceNames = [Clearances]string{"FL_DEC", "FL_INC", "FL_DEC2_T", "FL_INC2_T", "SPD_DN_T", "SPD_UP_T", "RESUME"}
+
+// String returns the reference's name of the clearance.
+func (c Clearance) String() string {
+	if c < 0 || c >= Clearances {
+		return fmt.Sprintf("Clearance(%d)", int(c))
+	}
+	return clearanceNames[c]
+}
+
+// Idle is the action that gives no clearance.
+const Idle = 0
+
+// Action returns the index of giving clearance c to an aircraft.
+func Action(aircraft int, c Clearance) int { return 1 + Clearances*aircraft + int(c) }
+
+// ParseAction is the inverse of [Action]; ok is false for Idle and negative indices.
+func ParseAction(action int) (aircraft int, c Clearance, ok bool) {
+	if action <= Idle {
+		return 0, 0, false
+	}
+	return (action - 1) / Clearances, Clearance((action - 1) % Clearances), true
+}
+
+// ActionError is an action index outside the action space.
+type ActionError struct{ Action, Actions int }
+
+func (e *ActionError) Error() string {
+	return fmt.Sprintf("action %d is outside 0..%d", e.Action, e.Actions-1)
+}
+
+// Status says whether an episode is over. Both can be true. Stepping on keeps flying, as in the reference.
+type Status struct {
+	Terminated bool // a mid-air
+	Truncated  bool // the horizon is reached or the clearance budget spent
+}
+
+// Over reports whether the episode has ended.
+func (s Status) Over() bool { return s.Terminated || s.Truncated }
+
+// Step advances the sector by DT and returns the reward. It does the work of [Env.Advance], then of
+// [Env.Reward]. The error is an [ActionError], and then nothing has changed.
+func (e *Env) Step(action int) (reward float64, status Status, err error) {
+	before := e.clearances
+	status, err = e.Advance(action)
+	if err != nil {
+		return 0, status, err
+	}
+	return e.reward(e.clearances - before), status, nil
+}
+
+// Advance advances the sector by DT without a reward: the physics and the counters alone. The order of the
+// phases is part of the contract. The error is an [ActionError], and then nothing has changed.
+func (e *Env) Advance(action int) (Status, error) {
+	if uint(action) >= uint(1+Clearances*len(e.flights)) {
+		return e.Status(), &ActionError{action, e.cfg.Actions()}
+	}
+	if action != Idle {
+		e.issue(action) // one clearance at most; a masked one is counted, not flown
+	}
+	if e.flying != 0 {
+		e.tickHolds() // temporary manoeuvres run out
+	}
+	e.move()
+	e.separate() // loss of separation and mid-air, of this moment
+	e.congestionTotal += e.congestion
+	e.outlook.stale()
+	return e.Status(), nil
+}
+
+// Status returns whether the episode is over as of now.
+func (e *Env) Status() Status {
+	return Status{
+		Terminated: e.collided,
+		Truncated:  e.step >= e.cfg.MaxSteps || e.clearances >= e.cfg.MaxClearances,
+	}
+}
+
+// issue gives a clearance if it is legal.
+func (e *Env) issue(action int) {
+	i, c, _ := ParseAction(action)
+	f := &e.flights[i]
+	if e.maskOf(i)>>c&1 == 0 {
+		e.invalids++
+		return
+	}
+	e.clearances++
+	f.count++
+	e.touched |= 1 << i
+	h := e.cfg.HoldSteps
+	switch c {
+	case FLDec:
+		f.climb(-LevelStep)
+	case FLInc:
+		f.climb(LevelStep)
+	case FLDec2:
+		f.climb(-2 * LevelStep)
+		f.hold = h
+	case FLInc2:
+		f.climb(2 * LevelStep)
+		f.hold = h
+	case SpdDn:
+		f.accelerate(-SpeedStep)
+		f.pulse, f.sign = 2*h+1, -1
+	case SpdUp:
+		f.accelerate(SpeedStep)
+		f.pulse, f.sign = 2*h+1, 1
+	case Resume:
+		f.climbTo(f.entryLevel)
+		f.fly(f.entrySpeed)
+	}
+	if f.hold > 0 || f.pulse > 0 {
+		e.flying |= 1 << i
+	}
+	if c != SpdDn && c != SpdUp {
+		e.pairUp()
+	}
+}
+
+// tickHolds counts down the temporary manoeuvres and ends those that have run out: first the holds, then the
+// pulses. An aircraft never has both, so one pass over the aircraft serves.
+func (e *Env) tickHolds() {
+	for left := e.flying; left != 0; left &= left - 1 {
+		i := bits.TrailingZeros64(left)
+		f := &e.flights[i]
+		if f.hold > 0 {
+			if f.hold--; f.hold == 0 {
+				e.restore(i)
+			}
+			continue
+		}
+		f.pulse--
+		if f.pulse == e.cfg.HoldSteps {
+			// quirk: clamped below only; the second half of a slow-down from 515 flies 550.
+			f.fly(max(f.entrySpeed-float64(float64(f.sign)*SpeedStep), LowSpeed))
+		}
+		if f.pulse == 0 {
+			e.restore(i)
+		}
+	}
+}
+
+// restore ends every temporary manoeuvre of aircraft i: entry level and entry speed.
+func (e *Env) restore(i int) {
+	f := &e.flights[i]
+	moved := f.level != f.entryLevel
+	f.climbTo(f.entryLevel)
+	f.fly(f.entrySpeed)
+	f.hold, f.pulse, f.sign = 0, 0, 0
+	e.flying &^= 1 << i
+	if moved {
+		e.pairUp()
+	}
+}
+
+// move flies every aircraft one step and records when it passes its exit.
+func (e *Env) move() {
+	e.step++
+	for i := range e.flights {
+		f := &e.flights[i]
+		f.x += f.dx
+		f.y += f.dy
+		f.flown += f.stride
+		if f.flown >= f.exitAt {
+			f.exitAt = math.Inf(1)
+			f.exitTime = float64(e.step)*DT - (f.flown-f.total)/f.speed
+		}
+	}
+}
+
+// climb changes the level, clamped to the lowest one.
+func (f *aircraft) climb(d float64) { f.climbTo(max(f.level+d, LowestLevel)) }
+
+// accelerate changes the speed, clamped to the lowest one.
+func (f *aircraft) accelerate(d float64) { f.fly(max(f.speed+d, LowSpeed)) }
