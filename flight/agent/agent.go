@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"skyrail/flight"
+)
+
+// Agent gives one action a step. It is used by one episode at a time.
+type Agent interface {
+	// Reset tells that an episode begins.
+	Reset()
+	// Act answers an observation (flight.Config.ObservationLen float32 values, the mask at the end) with an
+	// action index. It must not keep or change obs.
+	Act(obs []float32) int
+}
+
+// Distribution is an Agent that can say how probable each of its actions is. Act is then the most probable
+// one, the first on ties.
+type Distribution interface {
+	Agent
+	// Probabilities writes the probability of every action into p, flight.Config.Actions values that add up
+	// to 1. It must not change what Act answers later.
+	Probabilities(obs []float32, p []float64)
+}
+
+// catalogue lists the agents in the order they are offered to people.
+var catalogue = []struct {
+	name string
+	make func(flight.Config) Agent
+}{
+	{"noop", func(flight.Config) Agent { return Noop{} }},
+	{"random", func(cfg flight.Config) Agent { return NewRandom(cfg) }},
+	{"rule-based", func(cfg flight.Config) Agent { return NewRuleBased(cfg) }},
+}
+
+// Names returns the names that New knows.
+func Names() []string {
+	var names []string
+	for _, c := range catalogue {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// UnknownError is a name that no agent has.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown agent %q; the agents are %s", e.Name, strings.Join(Names(), ", "))
+}
+
+// New returns a fresh agent for environments of cfg. The error is an UnknownError.
+func New(name string, cfg flight.Config) (Agent, error) {
+	for _, c := range catalogue {
+		if c.name == name {
+			return c.make(cfg), nil
+		}
+	}
+	return nil, &UnknownError{name}
+}
+
+// Noop idles.
+type Noop struct{}
+
+// Reset does nothing.
+func (Noop) Reset() {}
+
+// Act returns flight.Idle.
+func (Noop) Act([]float32) int { return flight.Idle }

@@ -1,0 +1,134 @@
+package contest
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"skyrail/flight"
+	"skyrail/flight/agent"
+)
+
+// Episode is what one flown episode is judged by. The names in JSON are the reference's.
+type Episode struct {
+	Seed        uint64  `json:"seed"`
+	Steps       int     `json:"steps"`
+	Completed   bool    `json:"completed"`         // reached the horizon; a mid-air or a spent budget exactly there is no failure
+	Congestion  int     `json:"congestion"`        // pairs too close, summed over the steps
+	ExitMiss    float64 `json:"exit_miss"`         // at the last step, mean over the aircraft
+	Clearances  int     `json:"clearances"`        //
+	Touched     int     `json:"aircraft_involved"` // aircraft that were given a clearance
+	Invalids    int     `json:"invalids"`          // actions that the mask forbade
+	MaxExitMiss float64 `json:"max_exit_miss"`     // the worst single aircraft's miss
+	Actions     []int   `json:"actions,omitempty"` // as answered, one a step
+}
+
+// Play resets env to seed and flies the agent to the end of the episode. The error is a
+// flight.ActionError, told with the seed and the step, for an agent that answers outside the action space.
+func Play(env *flight.Env, a agent.Agent, seed uint64) (Episode, error) {
+	env.Reset(seed)
+	a.Reset()
+	obs := make([]float32, env.Config().ObservationLen())
+	return fly(env, seed, func() int {
+		env.Observe(obs)
+		return a.Act(obs)
+	})
+}
+
+// Replay resets env to seed and flies recorded actions; when they run out it idles.
+func Replay(env *flight.Env, actions []int, seed uint64) (Episode, error) {
+	env.Reset(seed)
+	return replay(env, actions, seed)
+}
+
+func replay(env *flight.Env, actions []int, seed uint64) (Episode, error) {
+	return fly(env, seed, func() int {
+		if i := env.StepCount(); i < len(actions) {
+			return actions[i]
+		}
+		return flight.Idle
+	})
+}
+
+// fly flies env, which stands at step 0, to the end of the episode.
+func fly(env *flight.Env, seed uint64, next func() int) (Episode, error) {
+	ep := Episode{Seed: seed, Actions: make([]int, 0, env.Config().MaxSteps)}
+	var status flight.Status
+	for !status.Over() {
+		action := next()
+		var err error
+		if status, err = env.Advance(action); err != nil {
+			return Episode{}, fmt.Errorf("seed %d step %d: %w", seed, env.StepCount(), err)
+		}
+		ep.Actions = append(ep.Actions, action)
+	}
+	var info flight.Info
+	env.Info(&info)
+	ep.Steps = env.StepCount()
+	ep.Completed = ep.Steps >= env.Config().MaxSteps
+	ep.Congestion, ep.ExitMiss = info.CongestionTotal, info.ExitMiss
+	ep.Clearances, ep.Touched, ep.Invalids = info.Clearances, info.AircraftInvolved, info.Invalids
+	ep.MaxExitMiss = env.MaxExitMiss()
+	return ep, nil
+}
+
+// Run flies every seed with an agent of its own making per worker and returns the episodes in the order of the
+// seeds. flown, if not nil, is called after each episode, by several goroutines at once. Run ends early with
+// ctx's error when ctx is cancelled.
+func Run(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, make func() (agent.Agent, error), flown func()) ([]Episode, error) {
+	return each(ctx, cfg, seeds, workers, flown, func() (func(*flight.Env, uint64) (Episode, error), error) {
+		a, err := make()
+		if err != nil {
+			return nil, err
+		}
+		return func(env *flight.Env, seed uint64) (Episode, error) { return Play(env, a, seed) }, nil
+	})
+}
+
+// ReplayAll scores a trace: every seed of the list, in its order, idle where the trace has no action.
+func ReplayAll(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, trace Trace, flown func()) ([]Episode, error) {
+	return each(ctx, cfg, seeds, workers, flown, func() (func(*flight.Env, uint64) (Episode, error), error) {
+		return func(env *flight.Env, seed uint64) (Episode, error) {
+			return Replay(env, trace.Actions(seed), seed)
+		}, nil
+	})
+}
+
+// each runs one episode a seed on up to workers goroutines, each with its own environment and its own player.
+// The seeds are dealt out by turns, so that which worker flies which is not a matter of timing.
+func each(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, flown func(),
+	player func() (func(*flight.Env, uint64) (Episode, error), error)) ([]Episode, error) {
+
+	episodes := make([]Episode, len(seeds))
+	workers = min(max(workers, 1), max(len(seeds), 1))
+	group, ctx := errgroup.WithContext(ctx)
+	for w := range workers {
+		group.Go(func() error {
+			env, err := flight.New(cfg)
+			if err != nil {
+				return err
+			}
+			play, err := player()
+			if err != nil {
+				return err
+			}
+			for i := w; i < len(seeds); i += workers {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if episodes[i], err = play(env, seeds[i]); err != nil {
+					return err
+				}
+				if flown != nil {
+					flown()
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return episodes, nil
+}
