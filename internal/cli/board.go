@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"skyrail/flight/contest"
+)
+
+// flown is what one entrant did on a list of seeds.
+type flown struct {
+	name     string
+	episodes []contest.Episode
+}
+
+// board is one ranking.
+type board struct {
+	Ranking  string     `json:"ranking"` // public, live, hidden, private; partial or file for a list of one's own
+	Title    string     `json:"title"`
+	Episodes int        `json:"episodes"` // an entry
+	Rows     []boardRow `json:"rows"`     // in ranked order
+}
+
+type boardRow struct {
+	Position int    `json:"position"`
+	Agent    string `json:"agent"`
+	contest.Score
+	Packed         contest.Packed    `json:"packed"`
+	BeatsDoNothing bool              `json:"beats_do_nothing"`
+	PerEpisode     []contest.Episode `json:"per_episode,omitempty"`
+}
+
+// newBoard ranks entries; nothing is what doing nothing scores on the same list.
+func newBoard(l seedList, entries []flown, nothing contest.Score, perEpisode bool) board {
+	scores := make([]contest.Score, len(entries))
+	for i, e := range entries {
+		scores[i] = contest.NewScore(e.episodes)
+	}
+	places := contest.Positions(scores)
+	b := board{Ranking: l.ranking, Title: l.title, Episodes: len(l.seeds)}
+	for _, i := range contest.Rank(scores) {
+		row := boardRow{
+			Position: places[i], Agent: entries[i].name, Score: scores[i], Packed: scores[i].Pack(),
+			BeatsDoNothing: scores[i].Key().Compare(nothing.Key()) < 0,
+		}
+		if perEpisode {
+			row.PerEpisode = entries[i].episodes
+		}
+		b.Rows = append(b.Rows, row)
+	}
+	return b
+}
+
+// boards is what a command that ranks has found.
+type boards struct {
+	ScoreVersion   string   `json:"score_version"`
+	OffLeaderboard []string `json:"off_leaderboard,omitempty"` // why the figures do not count
+	Boards         []board  `json:"boards"`
+	Repeat         string   `json:"repeat"` // the command line that gives the same figures again
+}
+
+func (bs boards) print(w io.Writer) {
+	for _, b := range bs.Boards {
+		if len(bs.OffLeaderboard) > 0 {
+			fmt.Fprintf(w, "OFF-LEADERBOARD: %s\n", strings.Join(bs.OffLeaderboard, ", "))
+		}
+		b.print(w)
+		fmt.Fprintf(w, "ranking: %s (%s) · score version %s · %s an entry\n\n", b.Ranking, b.Title, bs.ScoreVersion, count(b.Episodes, "episode"))
+	}
+	fmt.Fprintf(w, "Lower is better, compared from left to right; exit miss counts in steps of 0.005.\nTo repeat: %s\n", bs.Repeat)
+}
+
+// print writes the table in the shape of the published one.
+func (b board) print(w io.Writer) {
+	t := newTable("#", "submission", "failed", "congestion", "exit miss", "clearances", "touched", "")
+	for _, r := range b.Rows {
+		note := ""
+		switch {
+		case r.Agent == "noop":
+			note = "does nothing"
+		case !r.BeatsDoNothing:
+			note = "! does not beat doing nothing"
+		}
+		t.AppendRow(table.Row{r.Position, r.Agent, r.Failed, r.Congestion, miss(r.ExitMiss), r.Clearances, r.Touched, note})
+	}
+	printTable(w, t)
+	for _, r := range b.Rows {
+		if len(r.PerEpisode) > 0 {
+			fmt.Fprintf(w, "\n%s, episode by episode (%d of %d without conflict):\n", r.Agent, r.ZeroConflict, r.Episodes)
+			printEpisodes(w, r.PerEpisode)
+			fmt.Fprintln(w)
+		}
+	}
+}
+
+func printEpisodes(w io.Writer, episodes []contest.Episode) {
+	t := newTable("seed", "state", "steps", "congestion", "exit miss", "worst miss", "clearances", "touched", "invalid")
+	for _, e := range episodes {
+		state := "completed"
+		if !e.Completed {
+			state = "failed"
+		}
+		t.AppendRow(table.Row{e.Seed, state, e.Steps, e.Congestion, miss(e.ExitMiss), miss(e.MaxExitMiss), e.Clearances, e.Touched, e.Invalids})
+	}
+	printTable(w, t)
+}
+
+// miss shows an exit miss with the published board's four decimals.
+func miss(v float64) string { return fmt.Sprintf("%.4f", v) }
+
+// newTable returns a table without frames: names to the left, figures to the right.
+func newTable(header ...string) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.Options{}
+	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SetStyle(style)
+	row := make(table.Row, len(header))
+	columns := make([]table.ColumnConfig, len(header))
+	for i, h := range header {
+		row[i] = h
+		align := text.AlignRight
+		switch h {
+		case "submission", "agent", "pass", "state", "half", "trophy", "for", "winners", "":
+			align = text.AlignLeft
+		}
+		columns[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}
+	}
+	t.SetColumnConfigs(columns)
+	t.AppendHeader(row)
+	return t
+}
+
+func printTable(w io.Writer, t table.Writer) {
+	for line := range strings.Lines(t.Render()) {
+		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
+	}
+}
+
+// printJSON writes the facts of a command.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// count says how many, with the noun in the right number.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

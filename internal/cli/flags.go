@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"skyrail/flight"
+	"skyrail/flight/agent"
+	"skyrail/flight/contest"
+)
+
+// flightFlags are the flags that the flight commands share. A command takes the groups it uses, so that a flag
+// without effect is an unknown one.
+type flightFlags struct {
+	agents     []string
+	seeds      string
+	private    string
+	limit      int
+	stochastic bool
+	nLo, nHi   int
+	jobs       int
+	json       bool
+}
+
+func (f *flightFlags) agent(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "an agent: "+strings.Join(agent.Names(), ", ")+" (repeat for several)")
+}
+
+func (f *flightFlags) list(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.seeds, "seeds", "", "fly the seeds of this file instead of the published ones (one integer a line, # comments)")
+	cmd.Flags().IntVar(&f.limit, "limit", 0, "fly only the first N seeds of the list (default all)")
+}
+
+func (f *flightFlags) secret(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.private, "private", "", "fly the organiser's secret seeds of this file too, as a board of their own")
+}
+
+// scenario is for commands that fly agents, converging for those that fly what is recorded.
+func (f *flightFlags) scenario(cmd *cobra.Command) {
+	f.converging(cmd)
+	cmd.Flags().BoolVar(&f.stochastic, "stochastic", false, "sample the actions of agents that have an action distribution (OFF-LEADERBOARD)")
+}
+
+func (f *flightFlags) converging(cmd *cobra.Command) {
+	d := flight.DefaultConfig()
+	cmd.Flags().IntVar(&f.nLo, "n-lo", d.NLo, "fewest converging aircraft (another value is OFF-LEADERBOARD)")
+	cmd.Flags().IntVar(&f.nHi, "n-hi", d.NHi, "most converging aircraft (another value is OFF-LEADERBOARD)")
+}
+
+func (f *flightFlags) parallel(cmd *cobra.Command) {
+	cmd.Flags().IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "episodes flown at once; the results are the same for every number")
+}
+
+func (f *flightFlags) machine(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the same facts as JSON")
+}
+
+// config returns the configuration the flags ask for, and why its figures do not belong on a leaderboard, if
+// they do not.
+func (f *flightFlags) config() (cfg flight.Config, offLeaderboard []string, err error) {
+	cfg = flight.DefaultConfig()
+	cfg.NLo, cfg.NHi = f.nLo, f.nHi
+	if err := cfg.Validate(); err != nil {
+		return cfg, nil, usage(fmt.Errorf("--n-lo %d --n-hi %d: %w", f.nLo, f.nHi, err))
+	}
+	if f.jobs < 1 {
+		return cfg, nil, usage(fmt.Errorf("-j %d: it must be at least 1", f.jobs))
+	}
+	if f.stochastic {
+		offLeaderboard = append(offLeaderboard, "sampled actions")
+	}
+	if !cfg.Ranked() {
+		offLeaderboard = append(offLeaderboard, fmt.Sprintf("%d to %d converging aircraft", cfg.NLo, cfg.NHi))
+	}
+	return cfg, offLeaderboard, nil
+}
+
+// seedList is a list of seeds with the name a board gives it.
+type seedList struct {
+	ranking string // the board: public, live, hidden, private, or file
+	title   string
+	seeds   []uint64
+}
+
+// mainList returns the list to fly: the published one or that of --seeds, cut by --limit.
+func (f *flightFlags) mainList() (seedList, error) {
+	l := seedList{"public", "", contest.PublicSeeds()}
+	of := "published seeds"
+	if f.seeds != "" {
+		seeds, err := readSeedFile(f.seeds)
+		if err != nil {
+			return l, err
+		}
+		l.seeds, l.ranking, of = seeds, "file", "seeds of "+f.seeds
+	}
+	if f.limit < 0 {
+		return l, usage(fmt.Errorf("--limit %d: it must be at least 1", f.limit))
+	}
+	l.title = fmt.Sprintf("all %d %s", len(l.seeds), of)
+	if f.limit > 0 && f.limit < len(l.seeds) {
+		l.title = fmt.Sprintf("the first %d of %d %s", f.limit, len(l.seeds), of)
+		l.seeds = l.seeds[:f.limit]
+		l.ranking = "partial"
+	}
+	return l, nil
+}
+
+// privateList returns the organiser's list. One that shares a seed with the published list is no secret and is
+// refused.
+func (f *flightFlags) privateList() (seedList, error) {
+	seeds, err := readSeedFile(f.private)
+	if err != nil {
+		return seedList{}, err
+	}
+	public := contest.PublicSeeds()
+	shared := 0
+	for _, s := range seeds {
+		if slices.Contains(public, s) {
+			shared++
+		}
+	}
+	if shared > 0 {
+		return seedList{}, usage(fmt.Errorf("--private %s: %d of its seeds are published ones; make it from a salt of your own with 'skyrail flight seeds --salt-file F'", f.private, shared))
+	}
+	return seedList{"private", fmt.Sprintf("%d secret seeds of the organiser", len(seeds)), seeds}, nil
+}
+
+func readSeedFile(name string) ([]uint64, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, usage(fmt.Errorf("seed file: %w", err))
+	}
+	defer file.Close()
+	seeds, err := contest.ReadSeeds(file)
+	if err != nil {
+		return nil, usage(fmt.Errorf("seed file %s: %w", name, err))
+	}
+	return seeds, nil
+}
+
+// entrants returns a maker of fresh agents for every --agent.
+func (f *flightFlags) entrants(cfg flight.Config) ([]entrant, error) {
+	if len(f.agents) == 0 {
+		return nil, usage(fmt.Errorf("no agent; name one with --agent: %s", strings.Join(agent.Names(), ", ")))
+	}
+	var all []entrant
+	for i, name := range f.agents {
+		if slices.Contains(f.agents[:i], name) {
+			return nil, usage(fmt.Errorf("--agent %s is given twice", name))
+		}
+		e, err := newEntrant(name, cfg, f.stochastic)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// single is entrants for commands about one agent.
+func (f *flightFlags) single(cfg flight.Config) (entrant, error) {
+	all, err := f.entrants(cfg)
+	if err != nil {
+		return entrant{}, err
+	}
+	if len(all) > 1 {
+		return entrant{}, usage(errors.New("this command takes one --agent"))
+	}
+	return all[0], nil
+}
+
+// entrant is an agent by name.
+type entrant struct {
+	name  string
+	fresh func() (agent.Agent, error)
+}
+
+func newEntrant(name string, cfg flight.Config, stochastic bool) (entrant, error) {
+	if _, err := agent.New(name, cfg); err != nil {
+		return entrant{}, usage(err)
+	}
+	return entrant{name, func() (agent.Agent, error) {
+		a, err := agent.New(name, cfg)
+		if d, ok := a.(agent.Distribution); ok && stochastic {
+			return agent.NewSampled(d, cfg, 0), nil
+		}
+		return a, err
+	}}, nil
+}
+
+// repeat spells the command line that gives the same figures again. Flags with their default value and those
+// that change no figure are left out.
+func (f *flightFlags) repeat(cmd *cobra.Command, extra ...string) string {
+	words := []string{cmd.CommandPath()}
+	for _, a := range f.agents {
+		words = append(words, "--agent", shellWord(a))
+	}
+	option := func(name, value string) {
+		if value != "" {
+			words = append(words, "--"+name, shellWord(value))
+		}
+	}
+	option("seeds", f.seeds)
+	option("private", f.private)
+	if f.limit > 0 {
+		option("limit", strconv.Itoa(f.limit))
+	}
+	if f.stochastic {
+		words = append(words, "--stochastic")
+	}
+	if d := flight.DefaultConfig(); f.nLo != d.NLo || f.nHi != d.NHi {
+		option("n-lo", strconv.Itoa(f.nLo))
+		option("n-hi", strconv.Itoa(f.nHi))
+	}
+	for i := 0; i+1 < len(extra); i += 2 {
+		option(extra[i], extra[i+1])
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord quotes a word for a POSIX shell where it has to be.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=+,@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

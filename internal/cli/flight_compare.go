@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"skyrail/flight"
+	"skyrail/flight/agent"
+	"skyrail/flight/contest"
+)
+
+func newCompare(a *app) *cobra.Command {
+	var f flightFlags
+	var holdout float64
+	var perEpisode bool
+	cmd := &cobra.Command{
+		Use:   "compare",
+		Short: "Fly agents over the seeds and print the board",
+		Long: `Fly every agent over the same seeds and print the board, in ranked order.
+
+With --holdout the live and the hidden half of the list are shown beside the total, as a hosted board
+splits them; with --private the organiser's secret list too. An agent that does not beat doing nothing
+is marked.`,
+		Example: `  skyrail flight compare --agent noop --agent random --agent rule-based
+  skyrail flight compare --agent rule-based --holdout 0.4 --json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, off, err := f.config()
+			if err != nil {
+				return err
+			}
+			entrants, err := f.entrants(cfg)
+			if err != nil {
+				return err
+			}
+			if err := checkHoldout(cmd, holdout); err != nil {
+				return err
+			}
+			all, err := f.mainList()
+			if err != nil {
+				return err
+			}
+			lists := []seedList{all}
+			if f.private != "" {
+				secret, err := f.privateList()
+				if err != nil {
+					return err
+				}
+				lists = append(lists, secret)
+			}
+
+			results, err := a.fly(cmd.Context(), cfg, lists, entrants, f.jobs)
+			if err != nil {
+				return err
+			}
+			bs := boards{ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: f.repeat(cmd, "holdout", holdoutText(holdout))}
+			for i, l := range lists {
+				r := results[i]
+				bs.Boards = append(bs.Boards, newBoard(l, r.entries, contest.NewScore(r.nothing), perEpisode))
+				if i == 0 && holdout > 0 {
+					bs.Boards = append(bs.Boards, r.halves(l, holdout)...)
+				}
+			}
+			if f.json {
+				return printJSON(a.out, bs)
+			}
+			bs.print(a.out)
+			return nil
+		},
+	}
+	f.agent(cmd)
+	f.list(cmd)
+	f.secret(cmd)
+	f.scenario(cmd)
+	f.parallel(cmd)
+	f.machine(cmd)
+	cmd.Flags().Float64Var(&holdout, "holdout", 0, "show the live and the hidden half too; the share of seeds that is hidden, such as 0.4")
+	cmd.Flags().BoolVar(&perEpisode, "per-episode", false, "show the figures of every episode too")
+	return cmd
+}
+
+func checkHoldout(cmd *cobra.Command, holdout float64) error {
+	if cmd.Flags().Changed("holdout") && !(holdout > 0 && holdout < 1) {
+		return usage(fmt.Errorf("--holdout %v: it must be a share between 0 and 1, such as %v", holdout, contest.DefaultHoldout))
+	}
+	return nil
+}
+
+func holdoutText(holdout float64) string {
+	if holdout == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(holdout, 'g', -1, 64)
+}
+
+// result is what the entrants, and doing nothing, did on one list.
+type result struct {
+	entries []flown
+	nothing []contest.Episode
+}
+
+// halves returns the boards of the live and the hidden half of the list.
+func (r result) halves(l seedList, holdout float64) []board {
+	live, hidden := contest.Split(l.seeds, holdout)
+	var bs []board
+	for _, half := range []seedList{
+		{"live", fmt.Sprintf("%d of %d seeds, shown while the contest runs", len(live), len(l.seeds)), live},
+		{"hidden", fmt.Sprintf("%d of %d seeds, shown at the close", len(hidden), len(l.seeds)), hidden},
+	} {
+		within := func(episodes []contest.Episode) []contest.Episode {
+			return slices.DeleteFunc(slices.Clone(episodes), func(e contest.Episode) bool {
+				return !slices.Contains(half.seeds, e.Seed)
+			})
+		}
+		var entries []flown
+		for _, e := range r.entries {
+			entries = append(entries, flown{e.name, within(e.episodes)})
+		}
+		bs = append(bs, newBoard(half, entries, contest.NewScore(within(r.nothing)), false))
+	}
+	return bs
+}
+
+// fly flies every entrant over every list, and an agent that idles for comparison if none of them is that.
+func (a *app) fly(ctx context.Context, cfg flight.Config, lists []seedList, entrants []entrant, jobs int) (results []result, err error) {
+	const idler = "noop"
+	players := slices.Clone(entrants)
+	if !slices.ContainsFunc(entrants, func(e entrant) bool { return e.name == idler }) {
+		players = append(players, entrant{idler, func() (agent.Agent, error) { return agent.Noop{}, nil }})
+	}
+	total := 0
+	for _, l := range lists {
+		total += len(players) * len(l.seeds)
+	}
+	p := a.startProgress(ctx, total)
+	defer func() { a.stopProgress(p, err) }()
+	for _, l := range lists {
+		var r result
+		for i, e := range players {
+			episodes, err := contest.Run(ctx, cfg, l.seeds, jobs, e.fresh, p.one)
+			if err != nil {
+				return nil, agentFault(e.name, err)
+			}
+			if i < len(entrants) {
+				r.entries = append(r.entries, flown{e.name, episodes})
+			}
+			if e.name == idler {
+				r.nothing = episodes
+			}
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// agentFault says whose fault it was.
+func agentFault(name string, err error) error {
+	var bad *flight.ActionError
+	if errors.As(err, &bad) {
+		return refused(fmt.Errorf("agent %s: %w", name, err))
+	}
+	return fmt.Errorf("agent %s: %w", name, err)
+}

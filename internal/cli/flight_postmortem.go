@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"skyrail/flight/contest"
+)
+
+// autopsy is what the post-mortem command has found.
+type autopsy struct {
+	ScoreVersion   string           `json:"score_version"`
+	OffLeaderboard []string         `json:"off_leaderboard,omitempty"`
+	Title          string           `json:"title"`
+	Reports        []contest.Report `json:"reports"`
+	Trophies       []contest.Trophy `json:"trophies"`
+	Repeat         string           `json:"repeat"`
+}
+
+func newPostmortem(a *app) *cobra.Command {
+	var f flightFlags
+	cmd := &cobra.Command{
+		Use:   "postmortem",
+		Short: "Shake agents: how robust is the score, and who wins which trophy",
+		Long: `Fly each agent in every way there is: as it is; doing nothing instead; sampled from its action distribution;
+always by its second choice; with 5, 10 and 25 % of its actions replaced by random legal ones; and the best
+of 8 sampled episodes a seed. Agents without an action distribution skip what needs one.`,
+		Example: "  skyrail flight postmortem --agent noop --agent random --agent rule-based",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, off, err := f.config()
+			if err != nil {
+				return err
+			}
+			entrants, err := f.entrants(cfg)
+			if err != nil {
+				return err
+			}
+			list, err := f.mainList()
+			if err != nil {
+				return err
+			}
+			total := 0
+			for _, e := range entrants {
+				player, err := e.fresh()
+				if err != nil {
+					return err
+				}
+				total += contest.PostMortemEpisodes(player, cfg, len(list.seeds))
+			}
+			found := autopsy{ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Title: list.title, Repeat: f.repeat(cmd)}
+			p := a.startProgress(cmd.Context(), total)
+			for _, e := range entrants {
+				var r contest.Report
+				if r, err = contest.PostMortem(cmd.Context(), cfg, list.seeds, f.jobs, e.name, e.fresh, p.one); err != nil {
+					err = agentFault(e.name, err)
+					break
+				}
+				found.Reports = append(found.Reports, r)
+			}
+			a.stopProgress(p, err)
+			if err != nil {
+				return err
+			}
+			found.Trophies = contest.Trophies(found.Reports)
+			if f.json {
+				return printJSON(a.out, found)
+			}
+			found.print(a.out)
+			return nil
+		},
+	}
+	f.agent(cmd)
+	f.list(cmd)
+	f.converging(cmd)
+	f.parallel(cmd)
+	f.machine(cmd)
+	return cmd
+}
+
+func (f autopsy) print(w io.Writer) {
+	if len(f.OffLeaderboard) > 0 {
+		fmt.Fprintf(w, "OFF-LEADERBOARD: %s\n\n", strings.Join(f.OffLeaderboard, ", "))
+	}
+	for _, r := range f.Reports {
+		fmt.Fprintln(w, r.Agent)
+		t := newTable("pass", "failed", "congestion", "exit miss", "clearances", "touched", "")
+		for _, p := range r.Passes {
+			s, note := p.Score, ""
+			if p.Name == contest.Deterministic {
+				note = "beats doing nothing"
+				if !r.BeatsDoNothing {
+					note = "! does not beat doing nothing"
+				}
+			}
+			t.AppendRow(table.Row{p.Name, s.Failed, s.Congestion, miss(s.ExitMiss), s.Clearances, s.Touched, note})
+		}
+		printTable(w, t)
+		if r.Distribution {
+			fmt.Fprintf(w, "stochastic gap: %s (sampled minus as it is)\n", gapText(r.StochasticGap))
+			fmt.Fprintf(w, "margin reliance: %s (second choice minus as it is)\n", gapText(*r.MarginReliance))
+		} else {
+			fmt.Fprintf(w, "stochastic gap: %s\nskipped: %s, since %s\n", gapText(r.StochasticGap), strings.Join(r.Skipped, " and "), r.SkippedWhy)
+		}
+		fmt.Fprintln(w)
+	}
+	t := newTable("trophy", "for", "winners")
+	for _, tr := range f.Trophies {
+		winners := strings.Join(tr.Winners, ", ")
+		switch {
+		case tr.Jury:
+			winners = "a jury decides"
+		case winners == "":
+			winners = "nobody"
+		}
+		t.AppendRow(table.Row{tr.Name, tr.For, winners})
+	}
+	printTable(w, t)
+	fmt.Fprintf(w, "\n%s · score version %s\nTo repeat: %s\n", f.Title, f.ScoreVersion, f.Repeat)
+}
+
+func gapText(g contest.Gap) string {
+	return fmt.Sprintf("%+d failed, %+d congestion", g.Failed, g.Congestion)
+}

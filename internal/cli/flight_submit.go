@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"skyrail/flight/contest"
+)
+
+func newSubmit(a *app) *cobra.Command {
+	var f flightFlags
+	var out string
+	cmd := &cobra.Command{
+		Use:   "submit",
+		Short: "Fly an agent and write its actions as submission.csv",
+		Long: `Fly an agent over the published seeds and write the actions it gave, the file that a hosted board takes.
+'skyrail flight replay' scores such a file.`,
+		Example: "  skyrail flight submit --agent rule-based --out submission.csv",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, off, err := f.config()
+			if err != nil {
+				return err
+			}
+			e, err := f.single(cfg)
+			if err != nil {
+				return err
+			}
+			list, err := f.mainList()
+			if err != nil {
+				return err
+			}
+			results, err := a.fly(cmd.Context(), cfg, []seedList{list}, []entrant{e}, f.jobs)
+			if err != nil {
+				return err
+			}
+			r := results[0]
+			trace := contest.NewTrace(r.entries[0].episodes)
+			if err := a.writeFile(out, func(w io.Writer) error { return contest.WriteTrace(w, trace, cfg.MaxSteps) }); err != nil {
+				return err
+			}
+			bs := boards{
+				ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: f.repeat(cmd, "out", out),
+				Boards: []board{newBoard(list, r.entries, contest.NewScore(r.nothing), false)},
+			}
+			if out == "-" {
+				return nil // standard output holds the file
+			}
+			if f.json {
+				return printJSON(a.out, struct {
+					boards
+					File string `json:"file"`
+					Rows int    `json:"rows"`
+				}{bs, out, len(list.seeds) * cfg.MaxSteps})
+			}
+			bs.print(a.out)
+			_, err = fmt.Fprintf(a.out, "Wrote %s: %s.\n", out, count(len(list.seeds)*cfg.MaxSteps, "row"))
+			return err
+		},
+	}
+	f.agent(cmd)
+	f.list(cmd)
+	f.scenario(cmd)
+	f.parallel(cmd)
+	f.machine(cmd)
+	cmd.Flags().StringVar(&out, "out", "submission.csv", "the file to write; - is standard output")
+	return cmd
+}
