@@ -1,0 +1,64 @@
+# Targets for people and for CI. `make test` needs Go and Python 3.10 or later; the rest of what it needs it
+# installs into .venv.
+
+GO     ?= go
+PYTHON ?= python3
+VENV   := .venv
+BIN    := bin/skyrail
+
+# The Python that the Go tests compare with, and that runs the Python tests.
+export SKYRAIL_PYTHON = $(abspath $(VENV)/bin/python)
+
+.PHONY: all build test test-go test-python test-race lint bench bench-peer fuzz cross clean
+
+all: build
+
+build:
+	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/skyrail
+
+test: test-go test-python
+
+test-go: $(VENV)/ready
+	$(GO) test ./...
+
+test-python: $(VENV)/ready build
+	SKYRAIL=$(abspath $(BIN)) $(VENV)/bin/python -m pytest -q python/tests
+
+# The race detector needs cgo and a C compiler.
+test-race: $(VENV)/ready
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+lint: $(VENV)/ready
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(VENV)/bin/ruff check python
+	$(VENV)/bin/ruff format --check python
+
+bench:
+	$(GO) test -run '^$$' -bench . -cpu 1 ./...
+
+# The same 100 seeds and agents in the plain Python environment and in the engine, and the ratio.
+bench-peer: $(VENV)/ready build
+	$(VENV)/bin/python python/bench/flight_peer.py --skyrail $(BIN)
+
+# Every fuzz target for FUZZTIME each.
+FUZZTIME ?= 30s
+fuzz:
+	@set -e; for p in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+		done; \
+	done
+
+cross:
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -o /dev/null ./cmd/skyrail
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/skyrail
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/skyrail
+
+$(VENV)/ready: python/pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e 'python[test]'
+	touch $@
+
+clean:
+	rm -rf bin $(VENV)
