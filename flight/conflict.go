@@ -62,12 +62,24 @@ func encounter(a, b *aircraft, horizon float64) (enter, exit, cpa float64, ok bo
 		return 0, 0, 0, false
 	}
 	root := math.Sqrt(disc)
-	enter = max((-qb-root)/(2*qa), 0)
-	exit = min((-qb+root)/(2*qa), horizon)
+	enter, exit, cpa = (-qb-root)/(2*qa), (-qb+root)/(2*qa), -qb/(2*qa)
+	// The limits seldom act; a branch is cheaper than min and max, which mind NaN and the sign of zero.
+	if enter < 0 {
+		enter = 0
+	}
+	if exit > horizon {
+		exit = horizon
+	}
 	if exit <= enter {
 		return 0, 0, 0, false
 	}
-	return enter, exit, min(max(-qb/(2*qa), enter), exit), true
+	if cpa < enter {
+		cpa = enter
+	}
+	if cpa > exit {
+		cpa = exit
+	}
+	return enter, exit, cpa, true
 }
 
 // distanceAt returns the horizontal distance of a and b after t seconds.

@@ -55,19 +55,16 @@ func (e *Env) maskOf(i int) uint8 {
 
 // legal returns the mask of one aircraft: bit c is set if clearance c is legal.
 func (e *Env) legal(f *aircraft) uint8 {
-	if f.hold > 0 || f.pulse > 0 {
-		return 0
-	}
+	// Which of these hold is as good as random, so they are computed and not branched on.
 	m := bit(f.level-LevelStep >= LowestLevel)<<FLDec |
 		bit(f.level+LevelStep <= HighestLevel)<<FLInc |
 		bit(f.level-2*LevelStep >= LowestLevel)<<FLDec2 |
 		bit(f.level+2*LevelStep <= HighestLevel)<<FLInc2 |
 		(bit(math.Abs(f.level-f.entryLevel) >= 1e-9)|bit(math.Abs(f.speed-f.entrySpeed) >= 1e-9))<<Resume
-	if e.pulseFits(f) {
-		m |= bit(f.speed-SpeedStep >= LowSpeed)<<SpdDn |
-			bit(f.speed+SpeedStep <= TopSpeed)<<SpdUp
-	}
-	return m
+	fits := bit(e.pulseFits(f))
+	m |= (fits&bit(f.speed-SpeedStep >= LowSpeed))<<SpdDn |
+		(fits&bit(f.speed+SpeedStep <= TopSpeed))<<SpdUp
+	return m * bit(f.hold|f.pulse == 0) // nothing while a temporary manoeuvre runs
 }
 
 func bit(b bool) uint8 {
@@ -89,10 +86,13 @@ func (e *Env) pulseFits(f *aircraft) bool {
 		return true
 	}
 	pulse := float64(2*e.cfg.HoldSteps) * DT
-	rest := max(way-float64(f.speed*min(pulse, time)), 0)
 	timeRest := time - pulse
 	if timeRest <= 0 {
 		return pulse <= time+slack
+	}
+	rest := way - float64(f.speed*pulse)
+	if rest < 0 {
+		rest = 0
 	}
 	return rest <= float64(TopSpeed*timeRest)+slack && rest >= float64(LowSpeed*timeRest)-slack
 }

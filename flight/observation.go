@@ -14,7 +14,7 @@ const globals = 2 // steps flown, clearance budget
 func (e *Env) Observe(dst []float32) {
 	e.look()
 	c := &e.cfg
-	dst = dst[:c.ObservationLen()]
+	dst = dst[:(Features+Clearances)*len(e.flights)+globals+1]
 	h := float64(c.HoldSteps)
 	hz := float64(max(c.MaxSteps-e.step, 1)) * DT
 	for i := range e.flights {
@@ -30,16 +30,10 @@ func (e *Env) Observe(dst []float32) {
 		o[6] = float32(elementary.Tanh(e.outlook.dt[i] / (h * DT)))
 		o[7] = levelFeature(f.above)
 		o[8] = countFeatures[min(f.count, len(countFeatures)-1)]
-		o[9] = -1
-		if f.hold > 0 || f.pulse > 0 {
-			o[9] = clip(float64(2*max(f.hold, f.pulse))/max(2*h, 1) - 1)
-		}
-		o[10], o[11] = -1, 1
-		if s := e.outlook.worst[i]; s > 0 {
-			cpa := e.outlook.worstCpa[i]
-			o[10] = float32(float64(2*s) - 1)
-			o[11] = float32(float64(2*(cpa/(cpa+hz))) - 1)
-		}
+		o[9] = float32(float64(2*max(f.hold, f.pulse))/(2*h) - 1)
+		cpa := e.outlook.worstCpa[i]
+		o[10] = float32(float64(2*e.outlook.worst[i]) - 1)
+		o[11] = float32(float64(2*(cpa/(cpa+hz))) - 1)
 		o[12] = 1
 	}
 	tail := dst[Features*len(e.flights):]

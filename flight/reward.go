@@ -27,6 +27,9 @@ func newOutlook(n int) outlook {
 // stale forgets what was computed of the moment before.
 func (o *outlook) stale() { o.fresh, o.maskFresh = false, false }
 
+// never stands for the time of a conflict that does not come. The observation's t/(t+hz) is exactly 1 for it.
+const never = 1e300
+
 // look brings the outlook up to date.
 func (e *Env) look() {
 	o := &e.outlook
@@ -40,10 +43,10 @@ func (e *Env) look() {
 		f := &e.flights[i]
 		exit := f.exitTime
 		if !f.left() {
-			exit = now + max(f.total-f.flown, 0)/f.speed
+			exit = now + (f.total-f.flown)/f.speed // not negative before the exit
 		}
 		o.dt[i] = exit - f.target
-		o.worst[i] = 0
+		o.worst[i], o.worstCpa[i] = 0, never
 	}
 	horizon := e.cfg.horizon(e.step)
 	if horizon == 0 {
@@ -73,8 +76,14 @@ func (e *Env) reward(issued int) float64 {
 	span := float64(c.MaxSteps) * DT
 	deviation := e.outlook.scratch
 	for i := range e.flights {
-		d := elementary.Hypot(e.outlook.dt[i]/span, e.flights[i].above/(Levels-1))
-		deviation[i] = min(d, 1)
+		d := math.Abs(e.outlook.dt[i] / span)
+		if above := e.flights[i].above; above != 0 {
+			d = elementary.Hypot(d, above/(Levels-1))
+		}
+		if d > 1 {
+			d = 1
+		}
+		deviation[i] = d
 	}
 	r := -(float64(c.WSafe*e.outlook.severity) +
 		float64(c.WSafe/float64(len(e.flights))*Sum(deviation)) +

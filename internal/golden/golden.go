@@ -79,7 +79,7 @@ func Near(got float64, want Decimal) bool {
 // Mutate changes leaves of the JSON value data, one at a time, and fails the test for each change that
 // check does not notice. At most n leaves are tried, drawn at random but the same every time. skip, if
 // not nil, names leaves (by a path such as "steps.3.action") whose change may rightly go unnoticed.
-func Mutate(t *testing.T, data []byte, n int, skip func(path string) bool, check func([]byte) error) {
+func Mutate(t testing.TB, data []byte, n int, skip func(path string) bool, check func([]byte) error) {
 	t.Helper()
 	if err := check(data); err != nil {
 		t.Fatalf("the unchanged data differs: %v", err)
