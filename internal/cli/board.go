@@ -101,13 +101,16 @@ func (b board) print(w io.Writer) {
 func printEpisodes(w io.Writer, episodes []contest.Episode) {
 	t := newTable("seed", "state", "steps", "congestion", "exit miss", "worst miss", "clearances", "touched", "invalid")
 	for _, e := range episodes {
-		state := "completed"
-		if !e.Completed {
-			state = "failed"
-		}
-		t.AppendRow(table.Row{e.Seed, state, e.Steps, e.Congestion, miss(e.ExitMiss), miss(e.MaxExitMiss), e.Clearances, e.Touched, e.Invalids})
+		t.AppendRow(table.Row{e.Seed, stateOf(e), e.Steps, e.Congestion, miss(e.ExitMiss), miss(e.MaxExitMiss), e.Clearances, e.Touched, e.Invalids})
 	}
 	printTable(w, t)
+}
+
+func stateOf(e contest.Episode) string {
+	if e.Completed {
+		return "completed"
+	}
+	return "failed"
 }
 
 // miss shows an exit miss with the published board's four decimals.

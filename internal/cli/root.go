@@ -110,7 +110,7 @@ gives at most one clearance a step and is ranked by failed episodes, congestion,
 and touched aircraft, in this order, lower is better.`,
 		Example: "  skyrail flight compare --agent noop --agent random --agent rule-based",
 	},
-		newCompare(a), newSubmit(a), newReplay(a), newPostmortem(a), newDecode(a), newSeeds(a),
+		newCompare(a), newSubmit(a), newReplay(a), newPostmortem(a), newRender(a), newDecode(a), newSeeds(a),
 		group(&cobra.Command{
 			Use:     "kaggle",
 			Short:   "Files and score of the hosted board",

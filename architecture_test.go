@@ -1,0 +1,194 @@
+// Package skyrail_test holds the rules of ARCHITECTURE.md that a compiler does not enforce.
+package skyrail_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"skyrail/internal/golden"
+)
+
+const module = "skyrail/"
+
+// mayImport says for each package, or tree of packages ending in /..., what of the module it may import. A package
+// without a line here may import nothing, so a new one has to be thought about.
+var mayImport = map[string][]string{
+	"numpyrand":           {},
+	"flight":              {"numpyrand", "flight/internal/..."},
+	"flight/internal/...": {},
+	"flight/agent":        {"numpyrand", "flight", "flight/internal/..."},
+	"flight/picture":      {"flight", "flight/internal/..."},
+	"flight/contest":      {"numpyrand", "flight", "flight/agent"},
+	"internal/golden":     {},
+	"internal/cli":        {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture"},
+	"cmd/skyrail":         {"internal/cli"},
+}
+
+// pure are the engines: no clock, no goroutine, no I/O, no logger. Their sources may not import these.
+var (
+	pure      = []string{"numpyrand", "flight"}
+	notInPure = []string{"bufio", "context", "io", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec", "os/signal", "sync", "sync/atomic", "syscall", "time"}
+)
+
+func TestImportRules(t *testing.T) {
+	packages := list(t)
+	for _, p := range packages {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if name == p.ImportPath { // the root, which has tests only
+			continue
+		}
+		allowed, ok := rule(name)
+		if !ok {
+			t.Errorf("package %s has no import rule; see ARCHITECTURE.md and mayImport", name)
+		}
+		for _, imported := range p.Imports {
+			own, inModule := strings.CutPrefix(imported, module)
+			switch {
+			case inModule && !slices.ContainsFunc(allowed, func(a string) bool { return covers(a, own) }):
+				t.Errorf("%s imports %s, which the import rules forbid", name, own)
+			case !inModule && slices.Contains(pure, name) && slices.Contains(notInPure, imported):
+				t.Errorf("%s is an engine and imports %s", name, imported)
+			case imported == "C":
+				t.Errorf("%s uses cgo", name)
+			}
+		}
+	}
+	for pattern := range mayImport {
+		if !slices.ContainsFunc(packages, func(p pkg) bool { return covers(pattern, strings.TrimPrefix(p.ImportPath, module)) }) {
+			t.Errorf("the rule for %s is about no package", pattern)
+		}
+	}
+}
+
+func rule(name string) (allowed []string, ok bool) {
+	for pattern, allowed := range mayImport {
+		if covers(pattern, name) {
+			return allowed, true
+		}
+	}
+	return nil, false
+}
+
+func covers(pattern, name string) bool {
+	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return name == tree || strings.HasPrefix(name, tree+"/")
+	}
+	return pattern == name
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	out := run(t, nil, "go", "list", "-json=ImportPath,Imports", "./...")
+	var all []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p pkg
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// exact are the packages whose floats must be the same bits on every platform.
+var exact = []string{"numpyrand", "flight", "flight/internal/elementary", "flight/agent", "flight/contest"}
+
+// TestNoFusedArithmetic compiles for arm64, where the compiler may turn a*b + c into one instruction that rounds
+// once. The references round twice, so the sources write float64(a*b) + c; a fused instruction in the listing is a
+// place that forgot. Where math.FMA is called by name, one is meant.
+func TestNoFusedArithmetic(t *testing.T) {
+	args := []string{"build", "-gcflags=-S"}
+	for _, p := range exact {
+		args = append(args, "./"+p)
+	}
+	listing := run(t, []string{"GOOS=linux", "GOARCH=arm64"}, "go", args...)
+	fused := regexp.MustCompile(`\(([^()\s]+\.go):(\d+)\)\s+(FN?M(?:ADD|SUB)[SD])\b`)
+	if !bytes.Contains(listing, []byte("TEXT")) {
+		t.Fatal("the compiler printed no listing")
+	}
+	seen := map[string]bool{}
+	for _, m := range fused.FindAllSubmatch(listing, -1) {
+		file, op := string(m[1]), string(m[3])
+		line, _ := strconv.Atoi(string(m[2]))
+		where := fmt.Sprintf("%s:%d", file, line)
+		if seen[where] {
+			continue
+		}
+		seen[where] = true
+		if text := sourceLine(t, file, line); !strings.Contains(text, "math.FMA(") {
+			t.Errorf("%s: %s for %q; write float64(a*b) + c", where, op, strings.TrimSpace(text))
+		}
+	}
+}
+
+func sourceLine(t *testing.T, file string, line int) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(data), "\n")
+	if line < 1 || line > len(lines) {
+		t.Fatalf("%s has no line %d", file, line)
+	}
+	return lines[line-1]
+}
+
+// run returns what a command prints, the compiler's listing on standard error included.
+func run(t *testing.T, env []string, name string, args ...string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%.2000s", name, strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// TestGoldenFilesAreWhole pins the recorded truth: not a byte of it may change.
+func TestGoldenFilesAreWhole(t *testing.T) {
+	sums, err := os.ReadFile("flight/testdata/SHA256SUMS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := 0
+	for line := range strings.Lines(string(sums)) {
+		want, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
+		if !ok {
+			t.Fatalf("SHA256SUMS: malformed line %q", line)
+		}
+		listed++
+		if got := contentSum(t, filepath.Join("flight/testdata", name)); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	files, err := filepath.Glob("flight/testdata/*.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != listed {
+		t.Errorf("SHA256SUMS lists %d files, there are %d", listed, len(files))
+	}
+}
+
+// contentSum is the SHA-256 of a gzipped file's content.
+func contentSum(t *testing.T, path string) string {
+	t.Helper()
+	return fmt.Sprintf("%x", sha256.Sum256(golden.Read(t, path)))
+}

@@ -1,0 +1,128 @@
+package picture
+
+import (
+	"image"
+	"image/color"
+	"image/gif"
+	"io"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// The measures of an animation: points, dots per inch, and hundredths of a second.
+const (
+	gifPanel = 372.0 // of several
+	gifAlone = 500.0
+	gifGap   = 16.0
+	gifEdge  = 14.0
+	gifHead  = 24.0
+	gifDPI   = 96
+
+	gifDelay = 12 // a frame: about eight a second
+	gifStart = 60 // the first one
+	gifHold  = 300
+)
+
+// animation is the layout of a moving picture: one panel a film, side by side.
+type animation struct {
+	films   []Film
+	side    float64 // of a panel
+	horizon int
+	entries []entry
+	w, h    float64
+	labels  [][]xy // of each film: where its labels were in the frame before
+}
+
+func newAnimation(films []Film) *animation {
+	a := &animation{films: films, side: gifPanel, horizon: horizon(films), labels: make([][]xy, len(films))}
+	if len(films) == 1 {
+		a.side = gifAlone
+	}
+	a.entries = legend(films, a.side)
+	n := float64(len(films))
+	a.w = 2*gifEdge + float64(n*a.side) + float64((n-1)*gifGap)
+	_, legendHeight := flow(a.entries, a.w-2*gifEdge)
+	a.h = 2*gifEdge + titleRow + gifHead + panelHead + a.side + panelFoot + 6 + timelineHeight + 8 + legendHeight
+	return a
+}
+
+// frames returns how many there are: one a step of the longest film, and the reset.
+func (a *animation) frames() int {
+	n := 0
+	for i := range a.films {
+		n = max(n, len(a.films[i].moments))
+	}
+	return n
+}
+
+// draw draws frame k. Frames must be drawn in order, as labels stay near where they were.
+func (a *animation) draw(p pen, k int) {
+	p.fill(paper, box{0, 0, a.w, a.h}.path())
+	top := a.h - gifEdge
+	title := script{15, true, ink}
+	p.write(title, xy{gifEdge, top - 14}, leftAligned, title.fit(heading(a.films), a.w-2*gifEdge))
+	top -= titleRow - 6
+	most := mostEvents(a.films)
+	bottom := top - gifHead - panelHead - a.side - panelFoot - 6 - timelineHeight
+	for i := range a.films {
+		f := &a.films[i]
+		x := gifEdge + float64(float64(i)*(a.side+gifGap))
+		look := script{15, true, ink}
+		p.write(look, xy{x, top - 17}, leftAligned, look.fit(nameOf(f, a.films), a.side))
+		y := top - gifHead
+		a.labels[i] = f.panel(p, box{x, y - panelHead - a.side - panelFoot, x + a.side, y}, k, a.labels[i])
+		f.timeline(p, box{x, bottom, x + a.side, bottom + timelineHeight}, most, a.horizon, k, []int{k})
+	}
+	drawLegend(p, a.entries, xy{gifEdge, bottom - 8}, a.w-2*gifEdge)
+}
+
+// write encodes the animation as a GIF that loops for ever. After the first frame only what changed is stored.
+func (a *animation) write(w io.Writer) error {
+	out := gif.GIF{}
+	shades := newPress()
+	var before *image.Paletted
+	for k := range a.frames() {
+		canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(a.w), vg.Length(a.h)), vgimg.UseDPI(gifDPI))
+		a.draw(pen{canvas}, k)
+		now := shades.print(canvas.Image().(*image.RGBA))
+		frame := now
+		if before != nil {
+			frame = changes(before, now)
+		}
+		before = now
+		out.Image = append(out.Image, frame)
+		out.Delay = append(out.Delay, gifDelay)
+		out.Disposal = append(out.Disposal, gif.DisposalNone)
+	}
+	out.Delay[0] = gifStart
+	out.Delay[len(out.Delay)-1] = gifHold
+	size := before.Bounds().Size()
+	out.Config = image.Config{ColorModel: color.Palette(shades.palette), Width: size.X, Height: size.Y}
+	return gif.EncodeAll(w, &out)
+}
+
+// changes returns the smallest part of now that holds every pixel differing from before, transparent where they
+// do not differ. A frame has at least one pixel.
+func changes(before, now *image.Paletted) *image.Paletted {
+	area := image.Rectangle{}
+	for y := range now.Rect.Max.Y {
+		for x := range now.Rect.Max.X {
+			if i := now.PixOffset(x, y); now.Pix[i] != before.Pix[i] {
+				area = area.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+	}
+	if area.Empty() {
+		area = image.Rect(0, 0, 1, 1)
+	}
+	out := image.NewPaletted(area, now.Palette)
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			if i := now.PixOffset(x, y); now.Pix[i] != before.Pix[i] {
+				out.Pix[out.PixOffset(x, y)] = now.Pix[i]
+			}
+		}
+	}
+	return out
+}
