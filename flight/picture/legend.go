@@ -45,7 +45,8 @@ func legend(films []Film, side float64) []entry {
 			drawJoin(p, a, b, 7)
 			drawRing(p, a, 7, converging, true)
 			drawRing(p, b, 7, converging, true)
-		}, fmt.Sprintf("loss of separation: within %g m and under %g in level", flight.SeparationRadius, flight.VerticalSeparation)},
+		}, fmt.Sprintf("loss of separation: within %g m and under %g in level",
+			flight.SeparationRadius, flight.VerticalSeparation)},
 		{grid5, func(p pen, l xy) {
 			p.stroke(soft, 1, open(l.plus(0, 2), l.plus(0, -2), l.plus(grid5, -2), l.plus(grid5, 2)))
 		}, "5 km, as the grid"},
@@ -60,8 +61,10 @@ func legend(films []Film, side float64) []entry {
 			p.fill(told, rounded(box{l.x + 17, l.y - 6, l.x + 17 + orderText.width(sample) + 2*platePad, l.y + 6}, 2.5))
 			p.write(orderText, l.plus(17+platePad, -3.8), leftAligned, sample)
 		}, "clearance of this step"},
-		words([]span{{text: "374", look: script{labelText, true, ink}}, {text: "▲2", look: script{labelText, true, toldText}}},
-			"level, 2 above the entry level"),
+		words([]span{
+			{text: "374", look: script{labelText, true, ink}},
+			{text: "▲2", look: script{labelText, true, toldText}},
+		}, "level, 2 above the entry level"),
 		words([]span{{text: "▼270 m/s", look: script{labelText - 1, true, toldText}}}, "below the entry speed"),
 		{16, func(p pen, l xy) {
 			drawDart(p, l.plus(8, 0), xy{1, 0}, faded(converging))

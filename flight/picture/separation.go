@@ -15,9 +15,8 @@ type loss struct {
 	midAir   bool    // close enough to be one
 }
 
-// losses returns the pairs that have lost separation at this very moment, by the engine's rule.
-//
-// quirk: aircraft that have left the sector still count.
+// losses returns the pairs that have lost separation at this very moment, by the engine's rule: aircraft that
+// have left the sector still count.
 func losses(craft []craft) []loss {
 	var lost []loss
 	for i := range craft {
