@@ -9,7 +9,7 @@ BIN    := bin/skyrail
 # The Python that the Go tests compare with, and that runs the Python tests.
 export SKYRAIL_PYTHON = $(abspath $(VENV)/bin/python)
 
-.PHONY: all build test test-go test-python test-race lint bench bench-peer fuzz cross clean
+.PHONY: all build test test-go test-python test-race test-arm64 lint bench bench-peer fuzz cross clean
 
 all: build
 
@@ -27,6 +27,10 @@ test-python: $(VENV)/ready build
 # The race detector needs cgo and a C compiler.
 test-race: $(VENV)/ready
 	CGO_ENABLED=1 $(GO) test -race ./...
+
+# The exactness tests as arm64 code, under emulation; needs qemu-user-static.
+test-arm64:
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./numpyrand ./flight/...
 
 lint: $(VENV)/ready
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi

@@ -73,12 +73,12 @@ func fly(env *flight.Env, seed uint64, next func() int) (Episode, error) {
 	return ep, nil
 }
 
-// Run flies every seed with an agent of its own making per worker and returns the episodes in the order of the
+// Run flies every seed, with one fresh agent a worker, and returns the episodes in the order of the
 // seeds. flown, if not nil, is called after each episode, by several goroutines at once. Run ends early with
 // ctx's error when ctx is cancelled.
-func Run(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, make func() (agent.Agent, error), flown func()) ([]Episode, error) {
+func Run(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, fresh func() (agent.Agent, error), flown func()) ([]Episode, error) {
 	return each(ctx, cfg, seeds, workers, flown, func() (func(*flight.Env, uint64) (Episode, error), error) {
-		a, err := make()
+		a, err := fresh()
 		if err != nil {
 			return nil, err
 		}
