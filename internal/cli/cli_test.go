@@ -39,6 +39,28 @@ func TestInterruptedRunsWriteNothing(t *testing.T) {
 	}
 }
 
+// full is a standard output without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+func TestAnOutputThatFailsIsAFault(t *testing.T) {
+	for _, args := range [][]string{
+		{"flight", "compare", "--agent", "noop", "--limit", "1"},
+		{"flight", "compare", "--agent", "noop", "--limit", "1", "--json"},
+		{"flight", "postmortem", "--agent", "noop", "--limit", "1"},
+		{"flight", "seeds"},
+		{"flight", "decode", "1"},
+		{"--help"},
+	} {
+		var errs bytes.Buffer
+		status := run(context.Background(), args, &app{strings.NewReader(""), full{}, &errs})
+		if status != exitFault || !strings.Contains(errs.String(), "no room") {
+			t.Errorf("%v: got status %d, errors %q", args, status, &errs)
+		}
+	}
+}
+
 func TestFilesAppearWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f.csv")

@@ -17,7 +17,7 @@ func (a *app) readInput(flag, name string, read func(io.Reader) error) error {
 		}
 		return nil
 	}
-	file, err := os.Open(name)
+	file, err := openInput(name)
 	if err != nil {
 		return usage(fmt.Errorf("--%s: %w", flag, err))
 	}
@@ -26,6 +26,35 @@ func (a *app) readInput(flag, name string, read func(io.Reader) error) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// openInput opens a file to read; a folder is none.
+func openInput(name string) (*os.File, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		file.Close()
+		return nil, fmt.Errorf("%s is a folder, not a file", name)
+	}
+	return file, nil
+}
+
+// output is standard output that remembers its first error, so that a table that could not be printed is not
+// taken for one that was.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.w.Write(b)
+	o.err = err
+	return n, err
 }
 
 // writeFile puts what write gives into a file, whole or not at all: into a temporary file beside it, which is

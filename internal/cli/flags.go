@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -133,7 +132,7 @@ func (f *flightFlags) privateList() (seedList, error) {
 }
 
 func readSeedFile(name string) ([]uint64, error) {
-	file, err := os.Open(name)
+	file, err := openInput(name)
 	if err != nil {
 		return nil, usage(fmt.Errorf("seed file: %w", err))
 	}
@@ -215,7 +214,7 @@ func (f *flightFlags) repeat(cmd *cobra.Command, extra ...string) string {
 	if f.stochastic {
 		words = append(words, "--stochastic")
 	}
-	if d := flight.DefaultConfig(); f.nLo != d.NLo || f.nHi != d.NHi {
+	if d := flight.DefaultConfig(); f.nHi != 0 && (f.nLo != d.NLo || f.nHi != d.NHi) { // 0: the command has no such flags
 		option("n-lo", strconv.Itoa(f.nLo))
 		option("n-hi", strconv.Itoa(f.nHi))
 	}

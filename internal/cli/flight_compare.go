@@ -37,11 +37,11 @@ is marked.`,
 			if err != nil {
 				return err
 			}
-			if err := checkHoldout(cmd, holdout); err != nil {
-				return err
-			}
 			all, err := f.mainList()
 			if err != nil {
+				return err
+			}
+			if err := checkHoldout(cmd, holdout, all); err != nil {
 				return err
 			}
 			lists := []seedList{all}
@@ -83,9 +83,17 @@ is marked.`,
 	return cmd
 }
 
-func checkHoldout(cmd *cobra.Command, holdout float64) error {
-	if cmd.Flags().Changed("holdout") && !(holdout > 0 && holdout < 1) {
+// checkHoldout demands a share that leaves both halves a seed; not given is fine.
+func checkHoldout(cmd *cobra.Command, holdout float64, l seedList) error {
+	if !cmd.Flags().Changed("holdout") {
+		return nil
+	}
+	if !(holdout > 0 && holdout < 1) {
 		return usage(fmt.Errorf("--holdout %v: it must be a share between 0 and 1, such as %v", holdout, contest.DefaultHoldout))
+	}
+	if live, hidden := contest.Split(l.seeds, holdout); len(live) == 0 || len(hidden) == 0 {
+		return usage(fmt.Errorf("--holdout %v: of %s it makes %d live and %d hidden ones, each half needs a seed",
+			holdout, count(len(l.seeds), "seed"), len(live), len(hidden)))
 	}
 	return nil
 }

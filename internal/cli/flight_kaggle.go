@@ -22,11 +22,11 @@ func newKaggleExport(a *app) *cobra.Command {
 begins with and which half it counts for, and sample_submission.csv, a submission that does nothing.`,
 		Example: "  skyrail flight kaggle export --out board --holdout 0.4",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkHoldout(cmd, holdout); err != nil {
-				return err
-			}
 			list, err := f.mainList()
 			if err != nil {
+				return err
+			}
+			if err := checkHoldout(cmd, holdout, list); err != nil {
 				return err
 			}
 			cfg := flight.DefaultConfig()
@@ -51,6 +51,7 @@ begins with and which half it counts for, and sample_submission.csv, a submissio
 					return contest.WriteTrace(w, contest.NewTrace(idle), cfg.MaxSteps)
 				}},
 			}
+			repeat := f.repeat(cmd, "holdout", holdoutText(holdout), "out", out)
 			var written []string
 			for _, file := range files {
 				name := filepath.Join(out, file.name)
@@ -64,12 +65,13 @@ begins with and which half it counts for, and sample_submission.csv, a submissio
 					Files  []string `json:"files"`
 					Live   int      `json:"live_seeds"`
 					Hidden int      `json:"hidden_seeds"`
-				}{written, len(live), len(hidden)})
+					Repeat string   `json:"repeat"`
+				}{written, len(live), len(hidden), repeat})
 			}
 			for _, name := range written {
 				fmt.Fprintf(a.out, "Wrote %s\n", name)
 			}
-			_, err = fmt.Fprintf(a.out, "%s: %s Public, %d Private\n", list.title, count(len(live), "seed"), len(hidden))
+			_, err = fmt.Fprintf(a.out, "%s: %s Public, %d Private\nTo repeat: %s\n", list.title, count(len(live), "seed"), len(hidden), repeat)
 			return err
 		},
 	}
@@ -89,7 +91,7 @@ func newKaggleScore(a *app) *cobra.Command {
 		Long: `Fly the actions of a submission from the states in a solution file and print the packed scores of the public
 and the private half. Every row of the solution must have its counterpart in the submission.`,
 		Example: "  skyrail flight kaggle score --solution board/solution.csv --submission submission.csv",
-		RunE: func(_ *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg := flight.DefaultConfig()
 			var solution *contest.Solution
 			if err := a.readInput("solution", solutionFile, func(r io.Reader) (err error) {
@@ -109,7 +111,7 @@ and the private half. Every row of the solution must have its counterpart in the
 			}); err != nil {
 				return err
 			}
-			return a.printHalves(solution, trace, f.json)
+			return a.printHalves(solution, trace, f.repeat(cmd, "solution", solutionFile, "submission", submission), f.json)
 		},
 	}
 	f.machine(cmd)
@@ -119,7 +121,7 @@ and the private half. Every row of the solution must have its counterpart in the
 }
 
 // printHalves scores and prints each half, and both together.
-func (a *app) printHalves(solution *contest.Solution, trace contest.Trace, asJSON bool) error {
+func (a *app) printHalves(solution *contest.Solution, trace contest.Trace, repeat string, asJSON bool) error {
 	type half struct {
 		Usage string `json:"usage"`
 		contest.Score
@@ -144,13 +146,14 @@ func (a *app) printHalves(solution *contest.Solution, trace contest.Trace, asJSO
 		return printJSON(a.out, struct {
 			ScoreVersion string `json:"score_version"`
 			Halves       []half `json:"halves"`
-		}{contest.ScoreVersion, halves})
+			Repeat       string `json:"repeat"`
+		}{contest.ScoreVersion, halves, repeat})
 	}
 	t := newTable("half", "packed score", "episodes", "failed", "congestion", "exit miss", "clearances", "touched")
 	for _, h := range halves {
 		t.AppendRow([]any{h.Usage, h.Packed, h.Episodes, h.Failed, h.Congestion, miss(h.ExitMiss), h.Clearances, h.Touched})
 	}
 	printTable(a.out, t)
-	_, err := fmt.Fprintf(a.out, "score version %s · 'skyrail flight decode N' takes a packed score apart\n", contest.ScoreVersion)
+	_, err := fmt.Fprintf(a.out, "score version %s · 'skyrail flight decode N' takes a packed score apart\nTo repeat: %s\n", contest.ScoreVersion, repeat)
 	return err
 }

@@ -70,6 +70,6 @@ func (a *app) stopProgress(p *progress, err error) {
 		p.bars.Wait()
 	}
 	if err == nil {
-		fmt.Fprintf(a.err, "flew %d episodes in %.4f s\n", p.done, time.Since(p.start).Seconds())
+		fmt.Fprintf(a.err, "flew %s in %.4f s\n", count(p.done, "episode"), time.Since(p.start).Seconds())
 	}
 }

@@ -57,12 +57,17 @@ func Main(args []string, in io.Reader, out, err io.Writer) int {
 }
 
 func run(ctx context.Context, args []string, a *app) int {
+	out := &output{w: a.out}
+	a.out = out
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("standard output: %w", out.err)
+	}
 	if err == nil {
 		return exitDone
 	}
