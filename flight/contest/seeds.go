@@ -83,7 +83,7 @@ func ReadSeeds(r io.Reader) ([]uint64, error) {
 		if text == "" {
 			continue
 		}
-		seed, err := parseSeed(text)
+		seed, err := ParseSeed(text)
 		if err != nil {
 			return nil, &LineError{n, err}
 		}
@@ -107,8 +107,9 @@ func ReadSeeds(r io.Reader) ([]uint64, error) {
 	return seeds, nil
 }
 
-// parseSeed reads a seed: a whole number of 0 or more, below 2^63 so that every tool can hold it.
-func parseSeed(text string) (uint64, error) {
+// ParseSeed reads a seed: a whole number of 0 or more, in decimal digits, below 2^63 so that every tool
+// can hold it.
+func ParseSeed(text string) (uint64, error) {
 	seed, err := strconv.ParseUint(text, 10, 63)
 	if err == nil {
 		return seed, nil

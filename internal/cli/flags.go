@@ -34,7 +34,13 @@ func (f *flightFlags) agent(cmd *cobra.Command) {
 
 func (f *flightFlags) list(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.seeds, "seeds", "", "fly the seeds of this file instead of the published ones (one integer a line, # comments)")
-	cmd.Flags().IntVar(&f.limit, "limit", 0, "fly only the first N seeds of the list (default all)")
+	whole(cmd, &f.limit, "limit", "", 0, "fly only the first N seeds of the list (default all)")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("limit") && f.limit < 1 {
+			return usage(fmt.Errorf("--limit %d: it must be at least 1", f.limit))
+		}
+		return nil
+	}
 }
 
 func (f *flightFlags) secret(cmd *cobra.Command) {
@@ -49,12 +55,12 @@ func (f *flightFlags) scenario(cmd *cobra.Command) {
 
 func (f *flightFlags) converging(cmd *cobra.Command) {
 	d := flight.DefaultConfig()
-	cmd.Flags().IntVar(&f.nLo, "n-lo", d.NLo, "fewest converging aircraft (another value is OFF-LEADERBOARD)")
-	cmd.Flags().IntVar(&f.nHi, "n-hi", d.NHi, "most converging aircraft (another value is OFF-LEADERBOARD)")
+	whole(cmd, &f.nLo, "n-lo", "", d.NLo, "fewest converging aircraft (another value is OFF-LEADERBOARD)")
+	whole(cmd, &f.nHi, "n-hi", "", d.NHi, "most converging aircraft (another value is OFF-LEADERBOARD)")
 }
 
 func (f *flightFlags) parallel(cmd *cobra.Command) {
-	cmd.Flags().IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "episodes flown at once; the results are the same for every number")
+	whole(cmd, &f.jobs, "jobs", "j", runtime.NumCPU(), "episodes flown at once; the results are the same for every number")
 }
 
 func (f *flightFlags) machine(cmd *cobra.Command) {
@@ -98,9 +104,6 @@ func (f *flightFlags) mainList() (seedList, error) {
 			return l, err
 		}
 		l.seeds, l.ranking, of = seeds, "file", "seeds of "+f.seeds
-	}
-	if f.limit < 0 {
-		return l, usage(fmt.Errorf("--limit %d: it must be at least 1", f.limit))
 	}
 	l.title = fmt.Sprintf("all %d %s", len(l.seeds), of)
 	if f.limit > 0 && f.limit < len(l.seeds) {
@@ -222,6 +225,49 @@ func (f *flightFlags) repeat(cmd *cobra.Command, extra ...string) string {
 		option(extra[i], extra[i+1])
 	}
 	return strings.Join(words, " ")
+}
+
+// number is the value of a flag that is a whole number, written in decimal digits: 010 is ten.
+type number[T int | uint64] struct {
+	v     *T
+	parse func(string) (T, error)
+}
+
+func (n number[T]) Type() string { return "int" }
+
+func (n number[T]) String() string {
+	if n.v == nil {
+		return "0"
+	}
+	return fmt.Sprint(*n.v)
+}
+
+func (n number[T]) Set(text string) error {
+	v, err := n.parse(text)
+	if err == nil {
+		*n.v = v
+	}
+	return err
+}
+
+// whole adds a flag that is a whole number.
+func whole(cmd *cobra.Command, v *int, name, short string, value int, usage string) {
+	*v = value
+	cmd.Flags().VarP(number[int]{v, func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if errors.Is(err, strconv.ErrRange) {
+			return 0, errors.New("it is too large")
+		}
+		if err != nil {
+			return 0, errors.New("it is not a whole number")
+		}
+		return n, nil
+	}}, name, short, usage)
+}
+
+// seedFlag adds a flag that is a seed.
+func seedFlag(cmd *cobra.Command, v *uint64, name, usage string) {
+	cmd.Flags().Var(number[uint64]{v, contest.ParseSeed}, name, usage)
 }
 
 // shellWord quotes a word for a POSIX shell where it has to be.

@@ -70,7 +70,7 @@ animation of every step. Several agents are drawn beside one another, at the sam
 	f.scenario(cmd)
 	f.machine(cmd)
 	f.jobs = 1
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "the episode's seed (default the first published one)")
+	seedFlag(cmd, &seed, "seed", "the episode's seed (default the first published one)")
 	cmd.Flags().StringVar(&out, "out", "episode.svg", "the file to write: .svg, .png or .gif")
 	return cmd
 }

@@ -57,7 +57,7 @@ them. A salt on the command line can be seen in the shell's history; --salt-file
 	f.machine(cmd)
 	cmd.Flags().StringVar(&salt, "salt", "", "derive the seeds from this secret text (default the published list's)")
 	cmd.Flags().StringVar(&saltFile, "salt-file", "", "read the salt from the first line of a file; - is standard input")
-	cmd.Flags().IntVar(&number, "count", contest.PublicCount, "how many seeds")
+	whole(cmd, &number, "count", "", contest.PublicCount, "how many seeds")
 	cmd.Flags().StringVar(&out, "out", "-", "the file to write; - is standard output")
 	cmd.MarkFlagsMutuallyExclusive("salt", "salt-file")
 	return cmd
