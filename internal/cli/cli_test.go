@@ -27,6 +27,8 @@ func TestInterruptedRunsWriteNothing(t *testing.T) {
 		{"flight", "compare", "--agent", "noop"},
 		{"flight", "submit", "--agent", "noop", "--out", "s.csv"},
 		{"flight", "postmortem", "--agent", "noop"},
+		{"flight", "kaggle", "export"},
+		{"flight", "seeds", "--out", "seeds.txt"},
 	} {
 		var out, errs bytes.Buffer
 		status := run(ctx, args, &app{strings.NewReader(""), &out, &errs})
@@ -65,6 +67,8 @@ func TestFilesAppearWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f.csv")
 	a := &app{strings.NewReader(""), io.Discard, io.Discard}
+	cmd := &cobra.Command{}
+	cmd.SetContext(context.Background())
 	text := func(s string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 	}
@@ -76,11 +80,11 @@ func TestFilesAppearWholeOrNotAtAll(t *testing.T) {
 		}
 		return string(b)
 	}
-	if err := a.writeFile(name, text("old")); err != nil {
+	if err := a.writeFiles(cmd, file{name, text("old")}); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := a.writeFile(name, func(w io.Writer) error { io.WriteString(w, "ne"); return broken }); !errors.Is(err, broken) {
+	if err := a.writeFiles(cmd, file{name, func(w io.Writer) error { io.WriteString(w, "ne"); return broken }}); !errors.Is(err, broken) {
 		t.Errorf("got error %v, want %v", err, broken)
 	}
 	if got := read(); got != "old" {
@@ -94,7 +98,7 @@ func TestFilesAppearWholeOrNotAtAll(t *testing.T) {
 		if err := os.Symlink(name, link); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.writeFile(link, text("new")); err != nil {
+		if err := a.writeFiles(cmd, file{link, text("new")}); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Lstat(link)

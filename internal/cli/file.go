@@ -2,11 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // readInput opens a file that a flag names; - is standard input.
@@ -57,29 +61,85 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// writeFile puts what write gives into a file, whole or not at all: into a temporary file beside it, which is
-// then renamed. - is standard output. What is no regular file, such as a device or a pipe, is written to as it
-// is.
-func (a *app) writeFile(name string, write func(io.Writer) error) error {
-	var content bytes.Buffer
-	if err := write(&content); err != nil {
+// file is a file to write.
+type file struct {
+	name  string // - is standard output
+	write func(io.Writer) error
+}
+
+// writeFiles puts what the write functions give into files, each whole or not at all: everything is made first,
+// which an interrupt ends, then each file is written to a temporary one beside it and renamed. What is no regular
+// file, such as a device or a pipe, is written to as it is. A file that a flag of cmd names as input is not
+// replaced.
+func (a *app) writeFiles(cmd *cobra.Command, files ...file) error {
+	contents := make([]bytes.Buffer, len(files))
+	for i, f := range files {
+		if err := refuseInput(cmd, f.name); err != nil {
+			return err
+		}
+		if err := f.write(cancellable{cmd.Context(), &contents[i]}); err != nil {
+			return err
+		}
+	}
+	if err := cmd.Context().Err(); err != nil {
 		return err
 	}
+	for i, f := range files {
+		if err := a.put(f.name, contents[i].Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cancellable is a writer that fails once its context is cancelled.
+type cancellable struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (c cancellable) Write(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.w.Write(b)
+}
+
+// refuseInput refuses to write over a file that the command reads.
+func refuseInput(cmd *cobra.Command, name string) error {
+	out, err := os.Stat(name)
+	if err != nil {
+		return nil // it is not there yet
+	}
+	var clash error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch f.Name {
+		case "seeds", "private", "salt-file", "solution", "submission":
+			if in, err := os.Stat(f.Value.String()); err == nil && out.Mode().IsRegular() && os.SameFile(in, out) {
+				clash = usage(fmt.Errorf("%s is the file that --%s reads; it would be replaced", name, f.Name))
+			}
+		}
+	})
+	return clash
+}
+
+// put writes one file.
+func (a *app) put(name string, content []byte) error {
 	if name == "-" {
-		_, err := a.out.Write(content.Bytes())
+		_, err := a.out.Write(content)
 		return err
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
 			return usage(fmt.Errorf("%s is a folder, a file name is needed", name))
 		}
-		return os.WriteFile(name, content.Bytes(), 0)
+		return os.WriteFile(name, content, 0)
 	}
 	// A link is followed, so that the file it points to is replaced and not the link.
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
 	}
-	return replace(name, content.Bytes())
+	return replace(name, content)
 }
 
 func replace(name string, content []byte) (err error) {

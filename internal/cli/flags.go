@@ -99,13 +99,16 @@ func (f *flightFlags) mainList() (seedList, error) {
 	l := seedList{"public", "", contest.PublicSeeds()}
 	of := "published seeds"
 	if f.seeds != "" {
-		seeds, err := readSeedFile(f.seeds)
+		seeds, err := readSeedFile("seeds", f.seeds)
 		if err != nil {
 			return l, err
 		}
 		l.seeds, l.ranking, of = seeds, "file", "seeds of "+f.seeds
 	}
 	l.title = fmt.Sprintf("all %d %s", len(l.seeds), of)
+	if f.seeds != "" {
+		l.title = fmt.Sprintf("%s of %s", count(len(l.seeds), "seed"), f.seeds)
+	}
 	if f.limit > 0 && f.limit < len(l.seeds) {
 		l.title = fmt.Sprintf("the first %d of %d %s", f.limit, len(l.seeds), of)
 		l.seeds = l.seeds[:f.limit]
@@ -117,7 +120,7 @@ func (f *flightFlags) mainList() (seedList, error) {
 // privateList returns the organiser's list. One that shares a seed with the published list is no secret and is
 // refused.
 func (f *flightFlags) privateList() (seedList, error) {
-	seeds, err := readSeedFile(f.private)
+	seeds, err := readSeedFile("private", f.private)
 	if err != nil {
 		return seedList{}, err
 	}
@@ -134,15 +137,15 @@ func (f *flightFlags) privateList() (seedList, error) {
 	return seedList{"private", fmt.Sprintf("%d secret seeds of the organiser", len(seeds)), seeds}, nil
 }
 
-func readSeedFile(name string) ([]uint64, error) {
+func readSeedFile(flag, name string) ([]uint64, error) {
 	file, err := openInput(name)
 	if err != nil {
-		return nil, usage(fmt.Errorf("seed file: %w", err))
+		return nil, usage(fmt.Errorf("--%s: %w", flag, err))
 	}
 	defer file.Close()
 	seeds, err := contest.ReadSeeds(file)
 	if err != nil {
-		return nil, usage(fmt.Errorf("seed file %s: %w", name, err))
+		return nil, usage(fmt.Errorf("--%s %s: %w", flag, name, err))
 	}
 	return seeds, nil
 }

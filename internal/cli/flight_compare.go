@@ -57,7 +57,7 @@ is marked.`,
 			if err != nil {
 				return err
 			}
-			bs := boards{ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: f.repeat(cmd, "holdout", holdoutText(holdout))}
+			bs := boards{ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: f.repeat(cmd, "holdout", holdoutText(holdout)) + perEpisodeText(perEpisode)}
 			for i, l := range lists {
 				r := results[i]
 				bs.Boards = append(bs.Boards, newBoard(l, r.entries, contest.NewScore(r.nothing), perEpisode))
@@ -96,6 +96,13 @@ func checkHoldout(cmd *cobra.Command, holdout float64, l seedList) error {
 			holdout, count(len(l.seeds), "seed"), len(live), len(hidden)))
 	}
 	return nil
+}
+
+func perEpisodeText(perEpisode bool) string {
+	if perEpisode {
+		return " --per-episode"
+	}
+	return ""
 }
 
 func holdoutText(holdout float64) string {

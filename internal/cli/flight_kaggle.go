@@ -42,24 +42,17 @@ begins with and which half it counts for, and sample_submission.csv, a submissio
 			if err := makeFolder(out); err != nil {
 				return err
 			}
-			files := []struct {
-				name  string
-				write func(io.Writer) error
-			}{
-				{"solution.csv", func(w io.Writer) error { return contest.WriteSolution(w, solution) }},
-				{"sample_submission.csv", func(w io.Writer) error {
+			repeat := f.repeat(cmd, "holdout", holdoutText(holdout), "out", out)
+			files := []file{
+				{filepath.Join(out, "solution.csv"), func(w io.Writer) error { return contest.WriteSolution(w, solution) }},
+				{filepath.Join(out, "sample_submission.csv"), func(w io.Writer) error {
 					return contest.WriteTrace(w, contest.NewTrace(idle), cfg.MaxSteps)
 				}},
 			}
-			repeat := f.repeat(cmd, "holdout", holdoutText(holdout), "out", out)
-			var written []string
-			for _, file := range files {
-				name := filepath.Join(out, file.name)
-				if err := a.writeFile(name, file.write); err != nil {
-					return err
-				}
-				written = append(written, name)
+			if err := a.writeFiles(cmd, files...); err != nil {
+				return err
 			}
+			written := []string{files[0].name, files[1].name}
 			if f.json {
 				return printJSON(a.out, struct {
 					Files  []string `json:"files"`
@@ -115,8 +108,8 @@ and the private half. Every row of the solution must have its counterpart in the
 		},
 	}
 	f.machine(cmd)
-	cmd.Flags().StringVar(&solutionFile, "solution", "solution.csv", "the organiser's file")
-	cmd.Flags().StringVar(&submission, "submission", "submission.csv", "the file to score")
+	cmd.Flags().StringVar(&solutionFile, "solution", "solution.csv", "the organiser's file; - is standard input")
+	cmd.Flags().StringVar(&submission, "submission", "submission.csv", "the file to score; - is standard input")
 	return cmd
 }
 

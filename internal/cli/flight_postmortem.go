@@ -28,7 +28,8 @@ func newPostmortem(a *app) *cobra.Command {
 		Short: "Shake agents: how robust is the score, and who wins which trophy",
 		Long: `Fly each agent in every way there is: as it is; doing nothing instead; sampled from its action distribution;
 always by its second choice; with 5, 10 and 25 % of its actions replaced by random legal ones; and the best
-of 8 sampled episodes a seed. Agents without an action distribution skip what needs one.`,
+of 8 sampled episodes a seed. Agents without an action distribution skip the second choices and the
+best of 8; sampled, they fly as they are.`,
 		Example: "  skyrail flight postmortem --agent noop --agent random --agent rule-based",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, off, err := f.config()

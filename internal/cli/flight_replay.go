@@ -48,7 +48,7 @@ list that has no row is an error, and with --strict a seed that is not on the li
 			}
 			extra := []string{"submission", submission}
 			bs := boards{
-				ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: f.repeat(cmd, extra...),
+				ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: f.repeat(cmd, extra...) + perEpisodeText(perEpisode),
 				Boards: []board{newBoard(list, []flown{{submission, episodes}}, contest.NewScore(nothing), perEpisode)},
 			}
 			if f.json {

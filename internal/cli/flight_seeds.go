@@ -25,6 +25,9 @@ them. A salt on the command line can be seen in the shell's history; --salt-file
 		Example: `  skyrail flight seeds
   skyrail flight seeds --salt-file salt.txt --count 100 --out private-seeds.txt`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if salt != "" && saltFile != "" {
+				return usage(errors.New("--salt and --salt-file: one salt is enough"))
+			}
 			salted := cmd.Flags().Changed("salt") || cmd.Flags().Changed("salt-file")
 			if saltFile != "" {
 				var err error
@@ -43,7 +46,7 @@ them. A salt on the command line can be seen in the shell's history; --salt-file
 				salt, comment = contest.PublicSalt, fmt.Sprintf("Flight Challenge: the first %d seeds of the public salt %s.", number, contest.PublicSalt)
 			}
 			seeds := contest.DeriveSeeds(salt, number)
-			return a.writeFile(out, func(w io.Writer) error {
+			err := a.writeFiles(cmd, file{out, func(w io.Writer) error {
 				if f.json {
 					return printJSON(w, struct {
 						Public bool     `json:"public"`
@@ -51,7 +54,11 @@ them. A salt on the command line can be seen in the shell's history; --salt-file
 					}{!salted, seeds})
 				}
 				return contest.WriteSeeds(w, seeds, comment)
-			})
+			}})
+			if err == nil && out != "-" {
+				_, err = fmt.Fprintf(a.out, "Wrote %s: %s.\n", out, count(len(seeds), "seed"))
+			}
+			return err
 		},
 	}
 	f.machine(cmd)
@@ -59,7 +66,6 @@ them. A salt on the command line can be seen in the shell's history; --salt-file
 	cmd.Flags().StringVar(&saltFile, "salt-file", "", "read the salt from the first line of a file; - is standard input")
 	whole(cmd, &number, "count", "", contest.PublicCount, "how many seeds")
 	cmd.Flags().StringVar(&out, "out", "-", "the file to write; - is standard output")
-	cmd.MarkFlagsMutuallyExclusive("salt", "salt-file")
 	return cmd
 }
 
@@ -70,6 +76,9 @@ func (a *app) readSalt(name string) (salt string, err error) {
 		text, err := io.ReadAll(io.LimitReader(r, most+1))
 		if err != nil {
 			return err
+		}
+		if strings.HasPrefix(string(text), "\ufeff") {
+			return usage(errors.New("the file begins with a byte order mark, which would become part of the salt; save it without one"))
 		}
 		first, _, _ := strings.Cut(string(text), "\n")
 		salt = strings.TrimSpace(first)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -23,6 +24,9 @@ func newSubmit(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if out == "-" && f.json {
+				return usage(errors.New("--json and --out -: standard output cannot hold both"))
+			}
 			e, err := f.single(cfg)
 			if err != nil {
 				return err
@@ -37,7 +41,8 @@ func newSubmit(a *app) *cobra.Command {
 			}
 			r := results[0]
 			trace := contest.NewTrace(r.entries[0].episodes)
-			if err := a.writeFile(out, func(w io.Writer) error { return contest.WriteTrace(w, trace, cfg.MaxSteps) }); err != nil {
+			csv := file{out, func(w io.Writer) error { return contest.WriteTrace(w, trace, cfg.MaxSteps) }}
+			if err := a.writeFiles(cmd, csv); err != nil {
 				return err
 			}
 			bs := boards{

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -47,12 +48,23 @@ type app struct {
 	out, err io.Writer
 }
 
+// grace is how long an interrupted command may take to end by itself.
+const grace = 2 * time.Second
+
 // Main runs the command line args and returns the exit status. An interrupt stops long work cleanly; a second
 // one kills the process.
 func Main(args []string, in io.Reader, out, err io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // give the signals back, so that a second one kills
+	finished := context.AfterFunc(ctx, func() {
+		stop() // give the signals back, so that a second one kills
+		// What cannot be cancelled, such as a wait for a named pipe, is not waited for; files are only renamed
+		// into place when they are whole.
+		time.Sleep(grace)
+		fmt.Fprintln(err, "skyrail: interrupted")
+		os.Exit(exitFault)
+	})
+	defer finished()
 	return run(ctx, args, &app{in, out, err})
 }
 
