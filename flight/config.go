@@ -42,7 +42,7 @@ type Config struct {
 	Flights       int     // n_flights: aircraft in the sector, 1..64
 	NLo, NHi      int     // n_range: bounds, both included, of the number of converging aircraft
 	MaxSteps      int     // max_steps: the horizon of an episode
-	HoldSteps     int     // hold_steps (H): length of a temporary level change; a speed pulse takes 2H
+	HoldSteps     int     // hold_steps (H): a temporary level change is flown for H-1 moves, a speed pulse for 2H
 	WSafe         float64 // w_safe: weight of predicted conflicts and of deviations in the reward
 	WClearance    float64 // w_clearance: cost of one clearance in the reward
 	CollisionRate float64 // collision_rate: cost of a mid-air, per step that is lost, in units of WSafe

@@ -13,8 +13,8 @@ type Clearance int
 const (
 	FLDec  Clearance = iota // FL_DEC: one level down, permanent
 	FLInc                   // FL_INC: one level up, permanent
-	FLDec2                  // FL_DEC2_T: two levels down for hold_steps, then back to entry level and speed
-	FLInc2                  // FL_INC2_T: two levels up for hold_steps, then back
+	FLDec2                  // FL_DEC2_T: two levels down, restored by the hold_steps-th tick: hold_steps-1 moves
+	FLInc2                  // FL_INC2_T: two levels up, likewise
 	SpdDn                   // SPD_DN_T: one speed step slower, then as long one faster, then entry speed
 	SpdUp                   // SPD_UP_T: one speed step faster, then as long one slower, then entry speed
 	Resume                  // RESUME: entry level and speed

@@ -80,11 +80,11 @@ func TestFilesAppearWholeOrNotAtAll(t *testing.T) {
 		}
 		return string(b)
 	}
-	if err := a.writeFiles(cmd, file{name, text("old")}); err != nil {
+	if err := a.writeFiles(cmd, file{name, text("old"), 0}); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := a.writeFiles(cmd, file{name, func(w io.Writer) error { io.WriteString(w, "ne"); return broken }}); !errors.Is(err, broken) {
+	if err := a.writeFiles(cmd, file{name, func(w io.Writer) error { io.WriteString(w, "ne"); return broken }, 0}); !errors.Is(err, broken) {
 		t.Errorf("got error %v, want %v", err, broken)
 	}
 	if got := read(); got != "old" {
@@ -98,7 +98,7 @@ func TestFilesAppearWholeOrNotAtAll(t *testing.T) {
 		if err := os.Symlink(name, link); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.writeFiles(cmd, file{link, text("new")}); err != nil {
+		if err := a.writeFiles(cmd, file{link, text("new"), 0}); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Lstat(link)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,6 +66,7 @@ func (o *output) Write(b []byte) (int, error) {
 type file struct {
 	name  string // - is standard output
 	write func(io.Writer) error
+	mode  os.FileMode // of a new file; 0 is readable by all
 }
 
 // writeFiles puts what the write functions give into files, each whole or not at all: everything is made first,
@@ -85,7 +87,7 @@ func (a *app) writeFiles(cmd *cobra.Command, files ...file) error {
 		return err
 	}
 	for i, f := range files {
-		if err := a.put(f.name, contents[i].Bytes()); err != nil {
+		if err := a.put(f.name, contents[i].Bytes(), cmp.Or(f.mode, 0o644)); err != nil {
 			return err
 		}
 	}
@@ -124,7 +126,7 @@ func refuseInput(cmd *cobra.Command, name string) error {
 }
 
 // put writes one file.
-func (a *app) put(name string, content []byte) error {
+func (a *app) put(name string, content []byte, mode os.FileMode) error {
 	if name == "-" {
 		_, err := a.out.Write(content)
 		return err
@@ -139,10 +141,10 @@ func (a *app) put(name string, content []byte) error {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
 	}
-	return replace(name, content)
+	return replace(name, content, mode)
 }
 
-func replace(name string, content []byte) (err error) {
+func replace(name string, content []byte, mode os.FileMode) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
 		return usage(fmt.Errorf("cannot write %s: %w", name, errors.Unwrap(err)))
@@ -157,7 +159,7 @@ func replace(name string, content []byte) (err error) {
 	if _, err = temp.Write(content); err != nil {
 		return err
 	}
-	if err = temp.Chmod(permissions(name)); err != nil {
+	if err = temp.Chmod(permissions(name, mode)); err != nil {
 		return err
 	}
 	if err = temp.Sync(); err != nil {
@@ -169,10 +171,10 @@ func replace(name string, content []byte) (err error) {
 	return os.Rename(temp.Name(), name)
 }
 
-// permissions keeps those of a file that is there; a new one is readable by all, as ordinary files are.
-func permissions(name string) os.FileMode {
+// permissions keeps those of a file that is there.
+func permissions(name string, fresh os.FileMode) os.FileMode {
 	if info, err := os.Stat(name); err == nil {
 		return info.Mode().Perm()
 	}
-	return 0o644
+	return fresh
 }

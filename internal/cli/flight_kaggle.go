@@ -44,10 +44,10 @@ begins with and which half it counts for, and sample_submission.csv, a submissio
 			}
 			repeat := f.repeat(cmd, "holdout", holdoutText(holdout), "out", out)
 			files := []file{
-				{filepath.Join(out, "solution.csv"), func(w io.Writer) error { return contest.WriteSolution(w, solution) }},
+				{filepath.Join(out, "solution.csv"), func(w io.Writer) error { return contest.WriteSolution(w, solution) }, 0},
 				{filepath.Join(out, "sample_submission.csv"), func(w io.Writer) error {
 					return contest.WriteTrace(w, contest.NewTrace(idle), cfg.MaxSteps)
-				}},
+				}, 0},
 			}
 			if err := a.writeFiles(cmd, files...); err != nil {
 				return err

@@ -56,7 +56,7 @@ animation of every step. Several agents are drawn beside one another, at the sam
 				films = append(films, film)
 				flown.Episodes = append(flown.Episodes, agentEpisode{e.name, episode})
 			}
-			if err := a.writeFiles(cmd, file{out, func(w io.Writer) error { return picture.Write(w, format, films) }}); err != nil {
+			if err := a.writeFiles(cmd, file{out, func(w io.Writer) error { return picture.Write(w, format, films) }, 0}); err != nil {
 				return err
 			}
 			if f.json {

@@ -45,6 +45,10 @@ them. A salt on the command line can be seen in the shell's history; --salt-file
 			if !salted {
 				salt, comment = contest.PublicSalt, fmt.Sprintf("Flight Challenge: the first %d seeds of the public salt %s.", number, contest.PublicSalt)
 			}
+			mode := os.FileMode(0)
+			if salted {
+				mode = 0o600 // for the organiser's eyes
+			}
 			seeds := contest.DeriveSeeds(salt, number)
 			err := a.writeFiles(cmd, file{out, func(w io.Writer) error {
 				if f.json {
@@ -54,7 +58,7 @@ them. A salt on the command line can be seen in the shell's history; --salt-file
 					}{!salted, seeds})
 				}
 				return contest.WriteSeeds(w, seeds, comment)
-			}})
+			}, mode})
 			if err == nil && out != "-" {
 				_, err = fmt.Fprintf(a.out, "Wrote %s: %s.\n", out, count(len(seeds), "seed"))
 			}

@@ -41,7 +41,7 @@ func newSubmit(a *app) *cobra.Command {
 			}
 			r := results[0]
 			trace := contest.NewTrace(r.entries[0].episodes)
-			csv := file{out, func(w io.Writer) error { return contest.WriteTrace(w, trace, cfg.MaxSteps) }}
+			csv := file{out, func(w io.Writer) error { return contest.WriteTrace(w, trace, cfg.MaxSteps) }, 0}
 			if err := a.writeFiles(cmd, csv); err != nil {
 				return err
 			}
