@@ -10,8 +10,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8"
 	"go.uber.org/goleak"
 )
 
@@ -153,5 +155,17 @@ func TestShellWord(t *testing.T) {
 		if got := shellWord(in); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
+	}
+}
+
+// An interrupt may end the display just before the bar is due.
+func TestNoBarAfterAnInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &progress{start: time.Now().Add(-time.Minute), total: 10, bars: mpb.NewWithContext(ctx, mpb.WithOutput(io.Discard))}
+	cancel()
+	p.bars.Wait()
+	p.one()
+	if p.bar != nil || p.done != 1 {
+		t.Errorf("got bar %v after %d episodes, want none after 1", p.bar, p.done)
 	}
 }

@@ -54,9 +54,15 @@ func (p *progress) one() {
 		if time.Since(p.start) < patience || p.done == p.total {
 			return
 		}
-		p.bar = p.bars.AddBar(int64(p.total), mpb.BarRemoveOnComplete(),
+		// Add fails, and AddBar would panic, once an interrupt has ended the display: then there is no bar.
+		bar, err := p.bars.Add(int64(p.total), mpb.BarStyle().Build(), mpb.BarRemoveOnComplete(),
 			mpb.PrependDecorators(decor.CountersNoUnit("%d of %d episodes ")),
 			mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
+		if err != nil {
+			p.bars = nil
+			return
+		}
+		p.bar = bar
 	}
 	p.bar.SetCurrent(int64(p.done))
 }

@@ -12,9 +12,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -132,7 +134,7 @@ func collect(leaves []leaf, v *any, path string) []leaf {
 	join := func(k string) string { return strings.TrimPrefix(path+"."+k, ".") }
 	switch x := (*v).(type) {
 	case map[string]any:
-		for k := range x {
+		for _, k := range slices.Sorted(maps.Keys(x)) {
 			switch x[k].(type) {
 			case map[string]any, []any:
 				child := x[k]
