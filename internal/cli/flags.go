@@ -124,15 +124,19 @@ func (f *flightFlags) privateList() (seedList, error) {
 	if err != nil {
 		return seedList{}, err
 	}
-	public := contest.PublicSeeds()
+	// Whatever the public salt gives, published or not, anyone can derive.
+	public := make(map[uint64]bool)
+	for _, s := range contest.DeriveSeeds(contest.PublicSalt, contest.MaxSeeds) {
+		public[s] = true
+	}
 	shared := 0
 	for _, s := range seeds {
-		if slices.Contains(public, s) {
+		if public[s] {
 			shared++
 		}
 	}
 	if shared > 0 {
-		return seedList{}, usage(fmt.Errorf("--private %s: %d of its seeds are published ones; make it from a salt of your own with 'skyrail flight seeds --salt-file F'", f.private, shared))
+		return seedList{}, usage(fmt.Errorf("--private %s: %d of its seeds are those of the public salt; make it from a salt of your own with 'skyrail flight seeds --salt-file F'", f.private, shared))
 	}
 	return seedList{"private", fmt.Sprintf("%d secret seeds of the organiser", len(seeds)), seeds}, nil
 }
