@@ -68,8 +68,9 @@ class Flight4DEnv(gymnasium.Env[NDArray[np.float32], int]):
     differ in the last bit); reset() goes on along the environment's own stream.
 
     Parameters: n_flights aircraft, of which n_range[0]..n_range[1] converge on the hotspot;
-    max_steps of 2 s; hold_steps H: a level manoeuvre flies H-1 moves, a pulse 2H; w_safe, w_clearance and
-    collision_rate weigh the reward. The ranked scenario is the first four at their defaults.
+    max_steps of 2 s; hold_steps H: a level manoeuvre flies H-1 moves, a pulse 2H; w_safe,
+    w_clearance and collision_rate weigh the reward. The ranked scenario is the first four at
+    their defaults.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own name and shape
