@@ -8,9 +8,9 @@
 // level (exit miss), and the clearances given. [Env.Conflicts] predicts losses of separation to come.
 //
 // Start with [New] and [Env.Reset]. A reset is a function of its seed, and an episode of its seed and
-// actions: the same bits on every platform, and those of the challenge's reference implementation, whose
-// random streams are NumPy's (package numpyrand). docs/exactness.md says what is equal and how that is
-// checked. Where the code keeps an oddity of the reference on purpose, the comment says quirk.
+// actions: the same bits on every platform. Observations, counts and random draws are those of the challenge's
+// reference implementation, whose streams are NumPy's (package numpyrand); docs/exactness.md says what is equal,
+// to which accuracy, and how that is checked. Where the code keeps an oddity of the reference on purpose, the comment says quirk.
 //
 // An Env does no I/O, reads no clock and starts no goroutine. Step, Observe and Mask do not allocate. It
 // does not rank anybody (package flight/contest) and holds no agent (package flight/agent).

@@ -3,6 +3,7 @@ package flight
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,10 +148,15 @@ func TestIllegalActionIsCountedNotFlown(t *testing.T) {
 		s := drawSector(t)
 		e := s.env
 		idle := e.Clone()
-		action := rapid.IntRange(1, e.Config().Actions()-1).Draw(t, "illegal")
-		if e.Legal(action) {
-			t.Skip("it is legal")
+		illegal := forbidden(e)
+		if len(illegal) == 0 {
+			// Then a pulse is legal, and while it runs nothing else is for that aircraft.
+			if _, err := e.Advance(Action(0, SpdUp)); err != nil {
+				t.Fatal(err)
+			}
+			illegal, idle = forbidden(e), e.Clone()
 		}
+		action := rapid.SampledFrom(illegal).Draw(t, "illegal")
 		if _, err := e.Advance(action); err != nil {
 			t.Fatal(err)
 		}
@@ -162,6 +168,93 @@ func TestIllegalActionIsCountedNotFlown(t *testing.T) {
 			t.Fatal("a forbidden action changed more than the count of them")
 		}
 	})
+}
+
+func forbidden(e *Env) (actions []int) {
+	for action := range e.Config().Actions() {
+		if !e.Legal(action) {
+			actions = append(actions, action)
+		}
+	}
+	return actions
+}
+
+func TestMaskBoundsHoldOnBothSides(t *testing.T) {
+	for _, c := range []struct {
+		level, speed float64
+		legal        []Clearance
+	}{
+		{250, 300, []Clearance{SpdDn, SpdUp}}, // one and two levels up are still below the lowest
+		{500, 300, []Clearance{SpdDn, SpdUp}},
+		{278, 600, []Clearance{FLInc, FLInc2}},
+		{410, 130, []Clearance{FLDec, FLDec2}},
+		{290, 200, []Clearance{FLInc, FLInc2, SpdUp}},
+		{398, 515, []Clearance{FLDec, FLDec2, SpdDn}},
+	} {
+		e := placed(t, DefaultConfig(), Aircraft{X: -9000, Level: c.level, Speed: c.speed})
+		for k := range Clearance(Clearances) {
+			if got, want := e.Legal(Action(0, k)), slices.Contains(c.legal, k); got != want {
+				t.Errorf("level %v speed %v: %v is legal %v, want %v", c.level, c.speed, k, got, want)
+			}
+		}
+	}
+}
+
+func TestTheFirstOfEquallySevereConflictsIsTold(t *testing.T) {
+	// Two faster aircraft on the same track run into the slow one, the nearer of them first.
+	e := placed(t, DefaultConfig(),
+		Aircraft{X: 0, Level: 350, Speed: 200},
+		Aircraft{X: -4000, Level: 350, Speed: 515},
+		Aircraft{X: -1500, Level: 350, Speed: 515})
+	conflicts := e.Conflicts(nil)
+	if len(conflicts) != 2 || conflicts[0].Severity != 1 || conflicts[1].Severity != 1 || conflicts[0].Cpa <= conflicts[1].Cpa {
+		t.Fatalf("got conflicts %+v", conflicts)
+	}
+	cpa, horizon := conflicts[0].Cpa, 100.0
+	if got, want := observe(e)[11], float32(2*(cpa/(cpa+horizon))-1); got != want {
+		t.Errorf("got %v, want that of the first pair, %v", got, want)
+	}
+}
+
+func TestSteppingOnAfterTheEnd(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.MaxSteps, cfg.MaxClearances = 4, 1
+	// Side by side and too close: a conflict as long as there is a horizon, and then congestion alone.
+	e := placed(t, cfg, Aircraft{X: -9000, Level: 350, Speed: 300}, Aircraft{X: -9000, Y: 500, Level: 350, Speed: 300})
+	for step := 1; step <= 7; step++ {
+		x := e.Aircraft(0).X
+		reward, status, err := e.Step(Idle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Aircraft(0).X != x+600 || e.StepCount() != step || e.congestionTotal != step {
+			t.Fatalf("step %d: it does not fly on: %+v, congestion %d", step, e.Aircraft(0), e.congestionTotal)
+		}
+		over := step >= cfg.MaxSteps
+		if status.Truncated != over || len(e.Conflicts(nil)) != map[bool]int{false: 1, true: 0}[over] || (reward > -1) != over {
+			t.Errorf("step %d: truncated %v, %d conflicts, reward %v", step, status.Truncated, len(e.Conflicts(nil)), reward)
+		}
+		obs := observe(e)
+		globals := obs[2*Features:]
+		if want := float32(min(float64(2*step)/4-1, 1)); globals[0] != want {
+			t.Errorf("step %d: got %v of the time, want %v", step, globals[0], want)
+		}
+		if over && (obs[10] != -1 || obs[11] != 1) {
+			t.Errorf("step %d: severity %v, time %v, want no conflict", step, obs[10], obs[11])
+		}
+	}
+	// A mid-air after the end costs nothing more, and a spent budget stays spent.
+	e.flights[1].y = e.flights[0].y
+	reward, status, err := e.Step(Action(0, SpdUp))
+	if err != nil || !status.Terminated || reward < -4 {
+		t.Errorf("mid-air after the end: got reward %v, %+v, %v", reward, status, err)
+	}
+	if _, _, err := e.Step(Action(1, FLInc)); err != nil || e.clearances < 1 || !e.Status().Truncated {
+		t.Errorf("got %d clearances, %+v, %v", e.clearances, e.Status(), err)
+	}
+	if got := observe(e)[2*Features+1]; got != -1 {
+		t.Errorf("budget: got %v, want -1", got)
+	}
 }
 
 func TestActionOutsideTheSpaceChangesNothing(t *testing.T) {

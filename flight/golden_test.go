@@ -3,6 +3,7 @@ package flight
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -162,6 +163,50 @@ func TestEpisodes(t *testing.T) {
 		}
 		return d.err
 	})
+}
+
+// TestEpisodesToTheLastBit holds the figures that docs/exactness.md gives, which are closer than the tolerance asks.
+func TestEpisodesToTheLastBit(t *testing.T) {
+	var rewards, sameRewards, coordinates, sameCoordinates int
+	tally := func(got float64, want decimal, all, same *int) {
+		*all++
+		if got == float64(want) {
+			*same++
+		}
+	}
+	for _, item := range golden.Items(t, golden.Read(t, "testdata/episodes.json.gz")) {
+		var g struct {
+			Seed   uint64
+			Config goldenConfig
+			Steps  []struct {
+				Action  int
+				Reward  decimal
+				Flights [][4]decimal
+			}
+		}
+		if err := json.Unmarshal(item, &g); err != nil {
+			t.Fatal(err)
+		}
+		e := mustNew(g.Config.config())
+		e.Reset(g.Seed)
+		for _, s := range g.Steps {
+			reward, _, err := e.Step(s.Action)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tally(reward, s.Reward, &rewards, &sameRewards)
+			for k, f := range s.Flights {
+				tally(e.Aircraft(k).X, f[0], &coordinates, &sameCoordinates)
+				tally(e.Aircraft(k).Y, f[1], &coordinates, &sameCoordinates)
+			}
+		}
+	}
+	if coordinates != 14_332 || sameCoordinates != coordinates {
+		t.Errorf("coordinates: got %d of %d the same, want all of 14332", sameCoordinates, coordinates)
+	}
+	if rewards != 1468 || sameRewards != 1466 {
+		t.Errorf("rewards: got %d of %d the same, want 1466 of 1468", sameRewards, rewards)
+	}
 }
 
 func TestPredictedConflicts(t *testing.T) {

@@ -56,16 +56,19 @@ func (e *Env) maskOf(i int) uint8 {
 // legal returns the mask of one aircraft: bit c is set if clearance c is legal.
 func (e *Env) legal(f *aircraft) uint8 {
 	// Which of these hold is as good as random, so they are computed and not branched on.
-	m := bit(f.level-LevelStep >= LowestLevel)<<FLDec |
-		bit(f.level+LevelStep <= HighestLevel)<<FLInc |
-		bit(f.level-2*LevelStep >= LowestLevel)<<FLDec2 |
-		bit(f.level+2*LevelStep <= HighestLevel)<<FLInc2 |
+	m := between(f.level-LevelStep, LowestLevel, HighestLevel)<<FLDec |
+		between(f.level+LevelStep, LowestLevel, HighestLevel)<<FLInc |
+		between(f.level-2*LevelStep, LowestLevel, HighestLevel)<<FLDec2 |
+		between(f.level+2*LevelStep, LowestLevel, HighestLevel)<<FLInc2 |
 		(bit(math.Abs(f.level-f.entryLevel) >= 1e-9)|bit(math.Abs(f.speed-f.entrySpeed) >= 1e-9))<<Resume
 	fits := bit(e.pulseFits(f))
-	m |= (fits&bit(f.speed-SpeedStep >= LowSpeed))<<SpdDn |
-		(fits&bit(f.speed+SpeedStep <= TopSpeed))<<SpdUp
+	m |= (fits&between(f.speed-SpeedStep, LowSpeed, TopSpeed))<<SpdDn |
+		(fits&between(f.speed+SpeedStep, LowSpeed, TopSpeed))<<SpdUp
 	return m * bit(f.hold|f.pulse == 0) // nothing while a temporary manoeuvre runs
 }
+
+// between is 1 if lo <= v <= hi, else 0.
+func between(v, lo, hi float64) uint8 { return bit(v >= lo) & bit(v <= hi) }
 
 func bit(b bool) uint8 {
 	if b {

@@ -50,7 +50,7 @@ func (s *Sampled) Act(obs []float32) int {
 // NextBest flies a Distribution by its second most probable action, among those that are possible at all;
 // where there is but one, by that.
 type NextBest struct {
-	Distribution
+	d Distribution
 	p []float64
 }
 
@@ -59,9 +59,12 @@ func NewNextBest(d Distribution, cfg flight.Config) *NextBest {
 	return &NextBest{d, make([]float64, cfg.Actions())}
 }
 
+// Reset tells the agent.
+func (n *NextBest) Reset() { n.d.Reset() }
+
 // Act returns the second choice; on ties the first index ranks before the later.
 func (n *NextBest) Act(obs []float32) int {
-	n.Probabilities(obs, n.p)
+	n.d.Probabilities(obs, n.p)
 	best, second := -1, -1
 	for i, p := range n.p {
 		switch {

@@ -1,6 +1,7 @@
 package contest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -9,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"skyrail/flight"
@@ -31,7 +32,7 @@ func TestOrderIsThatOfTheSeedsAtAnyNumberOfWorkers(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if d := cmp.Diff(got, want); d != "" {
+		if d := gocmp.Diff(got, want); d != "" {
 			t.Errorf("%d workers: %s", workers, d)
 		}
 	}
@@ -70,6 +71,92 @@ func TestActionOutsideTheSpaceIsToldWithItsPlace(t *testing.T) {
 	}
 }
 
+func TestTheFirstBadSeedIsTold(t *testing.T) {
+	for range 50 {
+		_, err := Run(context.Background(), flight.DefaultConfig(), PublicSeeds(), 8, func() (agent.Agent, error) { return &wild{}, nil }, nil)
+		if err == nil || !strings.Contains(err.Error(), "seed 1829385696 step 2") {
+			t.Fatalf("got error %v, want that of the first seed", err)
+		}
+	}
+	_, err := PostMortem(context.Background(), flight.DefaultConfig(), PublicSeeds(), 8, "wild", func() (agent.Agent, error) { return &wild{}, nil }, nil)
+	if err == nil || !strings.Contains(err.Error(), "deterministic: seed 1829385696 step 2") {
+		t.Errorf("got error %v, want that of the first pass and seed", err)
+	}
+}
+
+func TestBetterEpisode(t *testing.T) {
+	base := Episode{Completed: true, Congestion: 3, ExitMiss: 0.5, Clearances: 4}
+	for name, c := range map[string]struct {
+		o    Episode
+		want bool
+	}{
+		"an equal one is not better": {base, false},
+		"completed before all":       {Episode{Congestion: 0}, true},
+		"then less congestion":       {Episode{Completed: true, Congestion: 4}, true},
+		"then less exit miss":        {Episode{Completed: true, Congestion: 3, ExitMiss: 0.6}, true},
+		"then fewer clearances":      {Episode{Completed: true, Congestion: 3, ExitMiss: 0.5, Clearances: 5}, true},
+	} {
+		if got := base.better(c.o); got != c.want {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+		if c.want && c.o.better(base) {
+			t.Errorf("%s: each is better than the other", name)
+		}
+	}
+}
+
+func TestBestExtractionTakesTheBest(t *testing.T) {
+	cfg := flight.DefaultConfig()
+	fresh := func() (agent.Agent, error) { return hesitant{cfg.ObservationLen() - cfg.Actions()}, nil }
+	seeds := PublicSeeds()[:10]
+	r, err := PostMortem(context.Background(), cfg, seeds, 2, "hesitant", fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := make([]Episode, len(seeds))
+	for k := range ExtractionRollouts {
+		episodes, err := Run(context.Background(), cfg, seeds, 1, func() (agent.Agent, error) {
+			a, err := fresh()
+			return agent.NewSampled(a.(agent.Distribution), cfg, uint64(k)), err
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range episodes {
+			if k == 0 || e.better(best[i]) {
+				best[i] = e
+			}
+		}
+	}
+	got, _ := r.Score(BestExtraction)
+	if want := NewScore(best); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if first, _ := r.Score(Stochastic); got == first {
+		t.Error("the best of the rollouts is the first one throughout")
+	}
+}
+
+func TestDerivedSeedsDoNotRepeat(t *testing.T) {
+	seeds := DeriveSeeds(PublicSalt, MaxSeeds) // so many that the digests do
+	seen := make(map[uint64]bool)
+	for _, s := range seeds {
+		if seen[s] {
+			t.Fatalf("seed %d comes twice", s)
+		}
+		seen[s] = true
+	}
+	if len(seeds) != MaxSeeds {
+		t.Errorf("got %d seeds, want %d", len(seeds), MaxSeeds)
+	}
+}
+
+func TestSolutionRefusesARepeatedSeed(t *testing.T) {
+	if _, err := NewSolution(flight.DefaultConfig(), []uint64{1, 2}, []uint64{2}); err == nil || !strings.Contains(err.Error(), "seed 2 comes twice") {
+		t.Errorf("got error %v", err)
+	}
+}
+
 func TestReplayIdlesToTheEnd(t *testing.T) {
 	env, err := flight.New(flight.DefaultConfig())
 	if err != nil {
@@ -92,7 +179,7 @@ func TestReplayIdlesToTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(replayed, played); d != "" {
+		if d := gocmp.Diff(replayed, played); d != "" {
 			t.Fatalf("seed %d: %s", seed, d)
 		}
 	}
@@ -144,7 +231,7 @@ func TestPackedOrderIsTheRankOrder(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw.Draw(t, "a"), draw.Draw(t, "b")
-		if got, want := a.Pack().Compare(b.Pack()), a.Key().Compare(b.Key()); got != want {
+		if got, want := cmp.Compare(a.Pack(), b.Pack()), a.Key().Compare(b.Key()); got != want {
 			t.Fatalf("packed %d, key %d", got, want)
 		}
 		u, ok := a.Pack().Unpack()
@@ -155,7 +242,7 @@ func TestPackedOrderIsTheRankOrder(t *testing.T) {
 	if MaxPacked >= 1<<53 {
 		t.Error("the largest packed score is no exact float64")
 	}
-	worst := Score{Failed: 1 << 40, Congestion: 1 << 40, ExitMiss: 1e300, Clearances: 1 << 40}
+	worst := Score{Failed: math.MaxInt32, Congestion: math.MaxInt32, ExitMiss: 1e300, Clearances: math.MaxInt32}
 	if got := worst.Pack(); got != MaxPacked {
 		t.Errorf("the worst score: got %d, want %d", got, MaxPacked)
 	}
@@ -194,7 +281,7 @@ func TestSolutionScoresAsTheSeedsDo(t *testing.T) {
 		if err := solution.CheckCells(trace); err == nil && name == "noop" {
 			t.Error("episodes that end early have no row of every step, but the check found none missing")
 		}
-		got, _, err := solution.Score(trace, "")
+		got, _, err := solution.Score(context.Background(), trace, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +296,7 @@ func TestSolutionScoresAsTheSeedsDo(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", name, got, want)
 		}
 		for usage, half := range map[Usage][]uint64{Public: live, Private: hidden} {
-			got, _, err := solution.Score(trace, usage)
+			got, _, err := solution.Score(context.Background(), trace, usage)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,7 +317,7 @@ func TestIgnoredSeedsDoNotCount(t *testing.T) {
 	if got := solution.Seeds(""); !slices.Equal(got, []uint64{1, 3}) {
 		t.Errorf("got seeds %v", got)
 	}
-	score, episodes, err := solution.Score(Trace{}, "")
+	score, episodes, err := solution.Score(context.Background(), Trace{}, "")
 	if err != nil || score.Episodes != 2 || len(episodes) != 2 {
 		t.Errorf("got %+v, %v", score, err)
 	}
@@ -275,7 +362,7 @@ func TestPostMortemOfADistribution(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(again, r); d != "" {
+	if d := gocmp.Diff(again, r); d != "" {
 		t.Errorf("with one worker: %s", d)
 	}
 
@@ -325,7 +412,7 @@ func TestTrophies(t *testing.T) {
 	}
 	trophies := Trophies(reports)
 	for _, tr := range trophies {
-		if d := cmp.Diff(tr.Winners, want[tr.Name]); d != "" {
+		if d := gocmp.Diff(tr.Winners, want[tr.Name]); d != "" {
 			t.Errorf("%s: %s", tr.Name, d)
 		}
 	}

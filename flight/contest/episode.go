@@ -3,6 +3,7 @@ package contest
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -100,8 +101,12 @@ func ReplayAll(ctx context.Context, cfg flight.Config, seeds []uint64, workers i
 func each(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, flown func(),
 	player func() (func(*flight.Env, uint64) (Episode, error), error)) ([]Episode, error) {
 
-	episodes := make([]Episode, len(seeds))
+	episodes, faults := make([]Episode, len(seeds)), make([]error, len(seeds))
 	workers = min(max(workers, 1), max(len(seeds), 1))
+	// The first fault in the order of the seeds is the one told: those before it are still flown, those after are
+	// not.
+	var first atomic.Int64
+	first.Store(int64(len(seeds)))
 	group, ctx := errgroup.WithContext(ctx)
 	for w := range workers {
 		group.Go(func() error {
@@ -113,12 +118,14 @@ func each(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, f
 			if err != nil {
 				return err
 			}
-			for i := w; i < len(seeds); i += workers {
+			for i := w; i < len(seeds) && int64(i) < first.Load(); i += workers {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if episodes[i], err = play(env, seeds[i]); err != nil {
-					return err
+				if episodes[i], faults[i] = play(env, seeds[i]); faults[i] != nil {
+					for was := first.Load(); int64(i) < was && !first.CompareAndSwap(was, int64(i)); was = first.Load() {
+					}
+					return nil
 				}
 				if flown != nil {
 					flown()
@@ -129,6 +136,9 @@ func each(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, f
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
+	}
+	if i := int(first.Load()); i < len(seeds) {
+		return nil, faults[i]
 	}
 	return episodes, nil
 }

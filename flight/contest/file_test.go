@@ -2,6 +2,7 @@ package contest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -92,7 +93,9 @@ func TestTraceFaults(t *testing.T) {
 		"action too large":    {"id,action\ns0000001_t00,36\n", 2, `action "36" is outside 0..35`},
 		"action enormous":     {"id,action\ns0000001_t00,99999999999999999999\n", 2, "is outside 0..35"},
 		"a cell twice":        {"id,action\ns0000001_t00,1\n\ns0000001_t00,1\n", 4, "id s0000001_t00 is already on line 2"},
-		"a quote left open":   {"id,action\n\"s0000001_t00,1\n", 2, "extraneous or missing \" in quoted-field"},
+		"a quote left open":   {"id,action\n\"s0000001_t00,1\ns0000001_t01,1\n", 2, "a quote is not closed"},
+		"an endless line":     {"id,action\n" + strings.Repeat("7", 1<<20), 2, "longer than 65536 bytes"},
+		"an endless header":   {strings.Repeat("\x00", 1<<20), 1, "longer than 65536 bytes"},
 		"a bare quote":        {"id,action\ns000\"0001_t00,1\n", 2, "bare \" in non-quoted-field"},
 		"a long text":         {"id,action\n" + strings.Repeat("é", 100) + ",1\n", 2, "…"},
 		"carriage returns":    {"id,action\rs0000001_t00,1\r", 1, "it must be exactly"},
@@ -306,7 +309,7 @@ func FuzzReadSolution(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, _, err := s.Score(Trace{}, ""); err != nil {
+		if _, _, err := s.Score(context.Background(), Trace{}, ""); err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer

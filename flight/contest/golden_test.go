@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -243,4 +244,35 @@ func TestEpsilonRandom(t *testing.T) {
 		return nil
 	}
 	golden.Mutate(t, golden.Read(t, testdata+"eps_random.json.gz"), 100, nil, check)
+}
+
+// A mid-air exactly at the horizon is a completed episode.
+func TestMidAirAtTheHorizon(t *testing.T) {
+	var g struct {
+		AtHorizon []struct {
+			Seed       uint64
+			MaxSteps   int `json:"max_steps"`
+			Completed  bool
+			Congestion int
+			Terminated bool
+		} `json:"mid_air_at_the_horizon"`
+	}
+	if err := json.Unmarshal(golden.Read(t, testdata+"resets.json.gz"), &g); err != nil {
+		t.Fatal(err)
+	}
+	if len(g.AtHorizon) == 0 {
+		t.Fatal("none is recorded")
+	}
+	for _, w := range g.AtHorizon {
+		cfg := flight.DefaultConfig()
+		cfg.MaxSteps = w.MaxSteps
+		env, err := flight.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Replay(env, nil, w.Seed)
+		if err != nil || got.Completed != w.Completed || got.Congestion != w.Congestion || env.Status().Terminated != w.Terminated {
+			t.Errorf("seed %d: got %+v (error %v), want %+v", w.Seed, got, err, w)
+		}
+	}
 }

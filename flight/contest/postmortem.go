@@ -128,17 +128,21 @@ func PostMortem(ctx context.Context, cfg flight.Config, seeds []uint64, workers 
 	passes := passesOf(cfg, r.Distribution)
 
 	r.Passes = make([]Pass, len(passes))
-	group, ctx := errgroup.WithContext(ctx)
+	faults := make([]error, len(passes))
+	var group errgroup.Group
 	group.SetLimit(max(workers, 1))
 	for i, p := range passes {
 		group.Go(func() error {
-			score, err := p.fly(ctx, cfg, seeds, fresh, flown)
-			r.Passes[i] = Pass{p.name, score}
-			return err
+			r.Passes[i].Name = p.name
+			r.Passes[i].Score, faults[i] = p.fly(ctx, cfg, seeds, fresh, flown)
+			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return Report{}, err
+	group.Wait()
+	for _, err := range faults { // the first in the order of the report is the one told
+		if err != nil {
+			return Report{}, err
+		}
 	}
 
 	plain, _ := r.Score(Deterministic)

@@ -1,7 +1,6 @@
 package contest
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -11,7 +10,7 @@ import (
 // ScoreVersion is the version of the challenge's score that this package computes.
 const ScoreVersion = "2.0.0"
 
-// Score adds up the episodes of one entry. The names in JSON are the reference's.
+// Score adds up the episodes of one entry.
 type Score struct {
 	Episodes     int     `json:"episodes"`
 	Failed       int     `json:"failed"`     // episodes not completed
@@ -141,6 +140,3 @@ func (p Packed) Unpack() (u Unpacked, ok bool) {
 		Clearances: digits[3],
 	}, true
 }
-
-// Compare orders packed scores: negative if p ranks before o.
-func (p Packed) Compare(o Packed) int { return cmp.Compare(p, o) }

@@ -2,6 +2,8 @@ package contest
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +38,8 @@ type solutionEpisode struct {
 	aircraft []flight.Aircraft
 }
 
-// NewSolution makes the solution of the seeds, the live ones marked Public, the hidden ones Private.
+// NewSolution makes the solution of the seeds, the live ones marked Public, the hidden ones Private. A seed may not
+// come twice.
 func NewSolution(cfg flight.Config, live, hidden []uint64) (*Solution, error) {
 	env, err := flight.New(cfg)
 	if err != nil {
@@ -53,16 +56,16 @@ func NewSolution(cfg flight.Config, live, hidden []uint64) (*Solution, error) {
 		}
 	}
 	s.sort()
+	for i := 1; i < len(s.episodes); i++ {
+		if seed := s.episodes[i].seed; seed == s.episodes[i-1].seed {
+			return nil, fmt.Errorf("seed %d comes twice", seed)
+		}
+	}
 	return s, nil
 }
 
 func (s *Solution) sort() {
-	slices.SortFunc(s.episodes, func(a, b solutionEpisode) int {
-		if a.seed < b.seed {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(s.episodes, func(a, b solutionEpisode) int { return cmp.Compare(a.seed, b.seed) })
 }
 
 // Seeds returns the seeds of a usage, ascending; those of all but the ignored ones if usage is "".
@@ -78,8 +81,8 @@ func (s *Solution) Seeds(usage Usage) []uint64 {
 
 // Score flies the trace from the solution's states and adds up the seeds of a usage, all but the ignored ones
 // if usage is "". It is the hosted board's metric, and shares with the ordinary score neither seeds nor
-// scenario generation.
-func (s *Solution) Score(t Trace, usage Usage) (Score, []Episode, error) {
+// scenario generation. It ends early with ctx's error when ctx is cancelled.
+func (s *Solution) Score(ctx context.Context, t Trace, usage Usage) (Score, []Episode, error) {
 	env, err := flight.New(s.cfg)
 	if err != nil {
 		return Score{}, nil, err
@@ -88,6 +91,9 @@ func (s *Solution) Score(t Trace, usage Usage) (Score, []Episode, error) {
 	for _, e := range s.episodes {
 		if e.usage != usage && (usage != "" || e.usage == Ignored) {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return Score{}, nil, err
 		}
 		if err := env.ResetTo(flight.Scenario{Aircraft: e.aircraft}); err != nil {
 			return Score{}, nil, fmt.Errorf("seed %d: %w", e.seed, err)

@@ -66,13 +66,18 @@ type boards struct {
 
 func (bs boards) print(w io.Writer) {
 	for _, b := range bs.Boards {
-		if len(bs.OffLeaderboard) > 0 {
-			fmt.Fprintf(w, "OFF-LEADERBOARD: %s\n", strings.Join(bs.OffLeaderboard, ", "))
-		}
+		printStamp(w, bs.OffLeaderboard)
 		b.print(w)
 		fmt.Fprintf(w, "ranking: %s (%s) · score version %s · %s an entry\n\n", b.Ranking, b.Title, bs.ScoreVersion, count(b.Episodes, "episode"))
 	}
 	fmt.Fprintf(w, "Lower is better, compared from left to right; exit miss counts in steps of 0.005.\nTo repeat: %s\n", bs.Repeat)
+}
+
+// printStamp marks a table whose figures do not count, and says why.
+func printStamp(w io.Writer, offLeaderboard []string) {
+	if len(offLeaderboard) > 0 {
+		fmt.Fprintf(w, "OFF-LEADERBOARD: %s\n", strings.Join(offLeaderboard, ", "))
+	}
 }
 
 // print writes the table in the shape of the published one.
@@ -81,7 +86,7 @@ func (b board) print(w io.Writer) {
 	for _, r := range b.Rows {
 		note := ""
 		switch {
-		case r.Agent == "noop":
+		case r.Clearances == 0:
 			note = "does nothing"
 		case !r.BeatsDoNothing:
 			note = "! does not beat doing nothing"

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"skyrail/flight"
 	"skyrail/flight/agent"
@@ -34,13 +35,7 @@ func (f *flightFlags) agent(cmd *cobra.Command) {
 
 func (f *flightFlags) list(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.seeds, "seeds", "", "fly the seeds of this file instead of the published ones (one integer a line, # comments)")
-	whole(cmd, &f.limit, "limit", "", 0, "fly only the first N seeds of the list (default all)")
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		if cmd.Flags().Changed("limit") && f.limit < 1 {
-			return usage(fmt.Errorf("--limit %d: it must be at least 1", f.limit))
-		}
-		return nil
-	}
+	positive(cmd, &f.limit, "limit", "", 0, "fly only the first N seeds of the list (default all)")
 }
 
 func (f *flightFlags) secret(cmd *cobra.Command) {
@@ -55,12 +50,12 @@ func (f *flightFlags) scenario(cmd *cobra.Command) {
 
 func (f *flightFlags) converging(cmd *cobra.Command) {
 	d := flight.DefaultConfig()
-	whole(cmd, &f.nLo, "n-lo", "", d.NLo, "fewest converging aircraft (another value is OFF-LEADERBOARD)")
-	whole(cmd, &f.nHi, "n-hi", "", d.NHi, "most converging aircraft (another value is OFF-LEADERBOARD)")
+	positive(cmd, &f.nLo, "n-lo", "", d.NLo, "fewest converging aircraft (another value is OFF-LEADERBOARD)")
+	positive(cmd, &f.nHi, "n-hi", "", d.NHi, "most converging aircraft (another value is OFF-LEADERBOARD)")
 }
 
 func (f *flightFlags) parallel(cmd *cobra.Command) {
-	whole(cmd, &f.jobs, "jobs", "j", runtime.NumCPU(), "episodes flown at once; the results are the same for every number")
+	positive(cmd, &f.jobs, "jobs", "j", runtime.NumCPU(), "episodes flown at once; the results are the same for every number")
 }
 
 func (f *flightFlags) machine(cmd *cobra.Command) {
@@ -75,9 +70,6 @@ func (f *flightFlags) config() (cfg flight.Config, offLeaderboard []string, err 
 	if err := cfg.Validate(); err != nil {
 		return cfg, nil, usage(fmt.Errorf("--n-lo %d --n-hi %d: %w", f.nLo, f.nHi, err))
 	}
-	if f.jobs < 1 {
-		return cfg, nil, usage(fmt.Errorf("-j %d: it must be at least 1", f.jobs))
-	}
 	if f.stochastic {
 		offLeaderboard = append(offLeaderboard, "sampled actions")
 	}
@@ -85,6 +77,26 @@ func (f *flightFlags) config() (cfg flight.Config, offLeaderboard []string, err 
 		offLeaderboard = append(offLeaderboard, fmt.Sprintf("%d to %d converging aircraft", cfg.NLo, cfg.NHi))
 	}
 	return cfg, offLeaderboard, nil
+}
+
+// plan is what to fly: every entrant over the list.
+type plan struct {
+	cfg            flight.Config
+	offLeaderboard []string
+	entrants       []entrant
+	list           seedList
+}
+
+// plan reads the flags of the commands that fly agents over a list.
+func (f *flightFlags) plan() (p plan, err error) {
+	if p.cfg, p.offLeaderboard, err = f.config(); err != nil {
+		return p, err
+	}
+	if p.entrants, err = f.entrants(p.cfg); err != nil {
+		return p, err
+	}
+	p.list, err = f.mainList()
+	return p, err
 }
 
 // seedList is a list of seeds with the name a board gives it.
@@ -106,9 +118,6 @@ func (f *flightFlags) mainList() (seedList, error) {
 		l.seeds, l.ranking, of = seeds, "file", "seeds of "+f.seeds
 	}
 	l.title = fmt.Sprintf("all %d %s", len(l.seeds), of)
-	if f.seeds != "" {
-		l.title = fmt.Sprintf("%s of %s", count(len(l.seeds), "seed"), f.seeds)
-	}
 	if f.limit > 0 && f.limit < len(l.seeds) {
 		l.title = fmt.Sprintf("the first %d of %d %s", f.limit, len(l.seeds), of)
 		l.seeds = l.seeds[:f.limit]
@@ -173,18 +182,6 @@ func (f *flightFlags) entrants(cfg flight.Config) ([]entrant, error) {
 	return all, nil
 }
 
-// single is entrants for commands about one agent.
-func (f *flightFlags) single(cfg flight.Config) (entrant, error) {
-	all, err := f.entrants(cfg)
-	if err != nil {
-		return entrant{}, err
-	}
-	if len(all) > 1 {
-		return entrant{}, usage(errors.New("this command takes one --agent"))
-	}
-	return all[0], nil
-}
-
 // entrant is an agent by name.
 type entrant struct {
 	name  string
@@ -204,33 +201,29 @@ func newEntrant(name string, cfg flight.Config, stochastic bool) (entrant, error
 	}}, nil
 }
 
-// repeat spells the command line that gives the same figures again. Flags with their default value and those
-// that change no figure are left out.
-func (f *flightFlags) repeat(cmd *cobra.Command, extra ...string) string {
+// repeat spells the command line that gives the same figures again: the flags that were given, in their order,
+// but for those that change no figure.
+func repeat(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
-	for _, a := range f.agents {
-		words = append(words, "--agent", shellWord(a))
-	}
-	option := func(name, value string) {
-		if value != "" {
-			words = append(words, "--"+name, shellWord(value))
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Visit(func(f *pflag.Flag) {
+		switch v := f.Value.(type) {
+		case pflag.SliceValue:
+			for _, item := range v.GetSlice() {
+				words = append(words, "--"+f.Name, shellWord(item))
+			}
+		default:
+			switch {
+			case f.Name == "json" || f.Name == "jobs":
+			case v.Type() == "bool" && v.String() == "true":
+				words = append(words, "--"+f.Name)
+			case v.Type() == "bool": // given as false, which is what it is without
+			default:
+				words = append(words, "--"+f.Name, shellWord(v.String()))
+			}
 		}
-	}
-	option("seeds", f.seeds)
-	option("private", f.private)
-	if f.limit > 0 {
-		option("limit", strconv.Itoa(f.limit))
-	}
-	if f.stochastic {
-		words = append(words, "--stochastic")
-	}
-	if d := flight.DefaultConfig(); f.nHi != 0 && (f.nLo != d.NLo || f.nHi != d.NHi) { // 0: the command has no such flags
-		option("n-lo", strconv.Itoa(f.nLo))
-		option("n-hi", strconv.Itoa(f.nHi))
-	}
-	for i := 0; i+1 < len(extra); i += 2 {
-		option(extra[i], extra[i+1])
-	}
+	})
 	return strings.Join(words, " ")
 }
 
@@ -257,8 +250,8 @@ func (n number[T]) Set(text string) error {
 	return err
 }
 
-// whole adds a flag that is a whole number.
-func whole(cmd *cobra.Command, v *int, name, short string, value int, usage string) {
+// positive adds a flag that is a whole number of at least 1; value is its default.
+func positive(cmd *cobra.Command, v *int, name, short string, value int, usage string) {
 	*v = value
 	cmd.Flags().VarP(number[int]{v, func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -267,6 +260,9 @@ func whole(cmd *cobra.Command, v *int, name, short string, value int, usage stri
 		}
 		if err != nil {
 			return 0, errors.New("it is not a whole number")
+		}
+		if n < 1 {
+			return 0, errors.New("it must be at least 1")
 		}
 		return n, nil
 	}}, name, short, usage)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -23,28 +22,20 @@ func newCompare(a *app) *cobra.Command {
 		Short: "Fly agents over the seeds and print the board",
 		Long: `Fly every agent over the same seeds and print the board, in ranked order.
 
-With --holdout the live and the hidden half of the list are shown beside the total, as a hosted board
-splits them; with --private the organiser's secret list too. An agent that does not beat doing nothing
+With --holdout the two halves of the list are shown beside the total, split as a hosted board does: of the
+published list, the live and the hidden one; with --private the organiser's secret list too. An agent that does not beat doing nothing
 is marked.`,
 		Example: `  skyrail flight compare --agent noop --agent random --agent rule-based
   skyrail flight compare --agent rule-based --holdout 0.4 --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, off, err := f.config()
+			p, err := f.plan()
 			if err != nil {
 				return err
 			}
-			entrants, err := f.entrants(cfg)
-			if err != nil {
+			if err := checkHoldout(cmd, holdout, p.list); err != nil {
 				return err
 			}
-			all, err := f.mainList()
-			if err != nil {
-				return err
-			}
-			if err := checkHoldout(cmd, holdout, all); err != nil {
-				return err
-			}
-			lists := []seedList{all}
+			lists := []seedList{p.list}
 			if f.private != "" {
 				secret, err := f.privateList()
 				if err != nil {
@@ -53,11 +44,11 @@ is marked.`,
 				lists = append(lists, secret)
 			}
 
-			results, err := a.fly(cmd.Context(), cfg, lists, entrants, f.jobs)
+			results, err := a.fly(cmd.Context(), p.cfg, lists, p.entrants, f.jobs)
 			if err != nil {
 				return err
 			}
-			bs := boards{ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: f.repeat(cmd, "holdout", holdoutText(holdout)) + perEpisodeText(perEpisode)}
+			bs := boards{ScoreVersion: contest.ScoreVersion, OffLeaderboard: p.offLeaderboard, Repeat: repeat(cmd)}
 			for i, l := range lists {
 				r := results[i]
 				bs.Boards = append(bs.Boards, newBoard(l, r.entries, contest.NewScore(r.nothing), perEpisode))
@@ -98,37 +89,31 @@ func checkHoldout(cmd *cobra.Command, holdout float64, l seedList) error {
 	return nil
 }
 
-func perEpisodeText(perEpisode bool) string {
-	if perEpisode {
-		return " --per-episode"
-	}
-	return ""
-}
-
-func holdoutText(holdout float64) string {
-	if holdout == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(holdout, 'g', -1, 64)
-}
-
 // result is what the entrants, and doing nothing, did on one list.
 type result struct {
 	entries []flown
 	nothing []contest.Episode
 }
 
-// halves returns the boards of the live and the hidden half of the list.
+// halves returns the boards of the two halves of the list. Only those of the whole published list are the live
+// and the hidden board.
 func (r result) halves(l seedList, holdout float64) []board {
 	live, hidden := contest.Split(l.seeds, holdout)
+	of := fmt.Sprintf("of %d seeds", len(l.seeds))
+	lists := []seedList{
+		{"live", fmt.Sprintf("%d %s, shown while the contest runs", len(live), of), live},
+		{"hidden", fmt.Sprintf("%d %s, shown at the close", len(hidden), of), hidden},
+	}
+	if l.ranking != "public" {
+		lists[0].ranking, lists[0].title = l.ranking+", lower half", fmt.Sprintf("%d %s", len(live), of)
+		lists[1].ranking, lists[1].title = l.ranking+", upper half", fmt.Sprintf("%d %s", len(hidden), of)
+	}
 	var bs []board
-	for _, half := range []seedList{
-		{"live", fmt.Sprintf("%d of %d seeds, shown while the contest runs", len(live), len(l.seeds)), live},
-		{"hidden", fmt.Sprintf("%d of %d seeds, shown at the close", len(hidden), len(l.seeds)), hidden},
-	} {
+	for _, half := range lists {
 		within := func(episodes []contest.Episode) []contest.Episode {
 			return slices.DeleteFunc(slices.Clone(episodes), func(e contest.Episode) bool {
-				return !slices.Contains(half.seeds, e.Seed)
+				_, in := slices.BinarySearch(half.seeds, e.Seed) // Split sorts
+				return !in
 			})
 		}
 		var entries []flown

@@ -42,7 +42,6 @@ begins with and which half it counts for, and sample_submission.csv, a submissio
 			if err := makeFolder(out); err != nil {
 				return err
 			}
-			repeat := f.repeat(cmd, "holdout", holdoutText(holdout), "out", out)
 			files := []file{
 				{filepath.Join(out, "solution.csv"), func(w io.Writer) error { return contest.WriteSolution(w, solution) }, 0},
 				{filepath.Join(out, "sample_submission.csv"), func(w io.Writer) error {
@@ -59,12 +58,12 @@ begins with and which half it counts for, and sample_submission.csv, a submissio
 					Live   int      `json:"live_seeds"`
 					Hidden int      `json:"hidden_seeds"`
 					Repeat string   `json:"repeat"`
-				}{written, len(live), len(hidden), repeat})
+				}{written, len(live), len(hidden), repeat(cmd)})
 			}
 			for _, name := range written {
 				fmt.Fprintf(a.out, "Wrote %s\n", name)
 			}
-			_, err = fmt.Fprintf(a.out, "%s: %s Public, %d Private\nTo repeat: %s\n", list.title, count(len(live), "seed"), len(hidden), repeat)
+			_, err = fmt.Fprintf(a.out, "%s: %s Public, %d Private\nTo repeat: %s\n", list.title, count(len(live), "seed"), len(hidden), repeat(cmd))
 			return err
 		},
 	}
@@ -91,6 +90,9 @@ and the private half. Every row of the solution must have its counterpart in the
 				if solution, err = contest.ReadSolution(r, cfg); err != nil {
 					return usage(err)
 				}
+				if len(solution.Seeds("")) == 0 {
+					return usage(fmt.Errorf("every seed is %s, so there is nothing to score", contest.Ignored))
+				}
 				return nil
 			}); err != nil {
 				return err
@@ -104,7 +106,7 @@ and the private half. Every row of the solution must have its counterpart in the
 			}); err != nil {
 				return err
 			}
-			return a.printHalves(solution, trace, f.repeat(cmd, "solution", solutionFile, "submission", submission), f.json)
+			return a.printHalves(cmd, solution, trace, f.json)
 		},
 	}
 	f.machine(cmd)
@@ -114,7 +116,7 @@ and the private half. Every row of the solution must have its counterpart in the
 }
 
 // printHalves scores and prints each half, and both together.
-func (a *app) printHalves(solution *contest.Solution, trace contest.Trace, repeat string, asJSON bool) error {
+func (a *app) printHalves(cmd *cobra.Command, solution *contest.Solution, trace contest.Trace, asJSON bool) error {
 	type half struct {
 		Usage string `json:"usage"`
 		contest.Score
@@ -125,7 +127,7 @@ func (a *app) printHalves(solution *contest.Solution, trace contest.Trace, repea
 		if len(solution.Seeds(usage)) == 0 {
 			continue
 		}
-		score, _, err := solution.Score(trace, usage)
+		score, _, err := solution.Score(cmd.Context(), trace, usage)
 		if err != nil {
 			return err
 		}
@@ -140,13 +142,13 @@ func (a *app) printHalves(solution *contest.Solution, trace contest.Trace, repea
 			ScoreVersion string `json:"score_version"`
 			Halves       []half `json:"halves"`
 			Repeat       string `json:"repeat"`
-		}{contest.ScoreVersion, halves, repeat})
+		}{contest.ScoreVersion, halves, repeat(cmd)})
 	}
 	t := newTable("half", "packed score", "episodes", "failed", "congestion", "exit miss", "clearances", "touched")
 	for _, h := range halves {
 		t.AppendRow([]any{h.Usage, h.Packed, h.Episodes, h.Failed, h.Congestion, miss(h.ExitMiss), h.Clearances, h.Touched})
 	}
 	printTable(a.out, t)
-	_, err := fmt.Fprintf(a.out, "score version %s · 'skyrail flight decode N' takes a packed score apart\nTo repeat: %s\n", contest.ScoreVersion, repeat)
+	_, err := fmt.Fprintf(a.out, "score version %s · 'skyrail flight decode N' takes a packed score apart\nTo repeat: %s\n", contest.ScoreVersion, repeat(cmd))
 	return err
 }

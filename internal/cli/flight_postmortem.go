@@ -32,37 +32,29 @@ of 8 sampled episodes a seed. Agents without an action distribution skip the sec
 best of 8; sampled, they fly as they are.`,
 		Example: "  skyrail flight postmortem --agent noop --agent random --agent rule-based",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, off, err := f.config()
-			if err != nil {
-				return err
-			}
-			entrants, err := f.entrants(cfg)
-			if err != nil {
-				return err
-			}
-			list, err := f.mainList()
+			p, err := f.plan()
 			if err != nil {
 				return err
 			}
 			total := 0
-			for _, e := range entrants {
+			for _, e := range p.entrants {
 				player, err := e.fresh()
 				if err != nil {
 					return err
 				}
-				total += contest.PostMortemEpisodes(player, cfg, len(list.seeds))
+				total += contest.PostMortemEpisodes(player, p.cfg, len(p.list.seeds))
 			}
-			found := autopsy{ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Title: list.title, Repeat: f.repeat(cmd)}
-			p := a.startProgress(cmd.Context(), total)
-			for _, e := range entrants {
+			found := autopsy{ScoreVersion: contest.ScoreVersion, OffLeaderboard: p.offLeaderboard, Title: p.list.title, Repeat: repeat(cmd)}
+			bar := a.startProgress(cmd.Context(), total)
+			for _, e := range p.entrants {
 				var r contest.Report
-				if r, err = contest.PostMortem(cmd.Context(), cfg, list.seeds, f.jobs, e.name, e.fresh, p.one); err != nil {
+				if r, err = contest.PostMortem(cmd.Context(), p.cfg, p.list.seeds, f.jobs, e.name, e.fresh, bar.one); err != nil {
 					err = agentFault(e.name, err)
 					break
 				}
 				found.Reports = append(found.Reports, r)
 			}
-			a.stopProgress(p, err)
+			a.stopProgress(bar, err)
 			if err != nil {
 				return err
 			}
@@ -83,10 +75,8 @@ best of 8; sampled, they fly as they are.`,
 }
 
 func (f autopsy) print(w io.Writer) {
-	if len(f.OffLeaderboard) > 0 {
-		fmt.Fprintf(w, "OFF-LEADERBOARD: %s\n\n", strings.Join(f.OffLeaderboard, ", "))
-	}
 	for _, r := range f.Reports {
+		printStamp(w, f.OffLeaderboard)
 		fmt.Fprintln(w, r.Agent)
 		t := newTable("pass", "failed", "congestion", "exit miss", "clearances", "touched", "")
 		for _, p := range r.Passes {
@@ -108,6 +98,7 @@ func (f autopsy) print(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
+	printStamp(w, f.OffLeaderboard)
 	t := newTable("trophy", "for", "winners")
 	for _, tr := range f.Trophies {
 		winners := strings.Join(tr.Winners, ", ")

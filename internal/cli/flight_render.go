@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -46,8 +44,7 @@ animation of every step. Several agents are drawn beside one another, at the sam
 				seed = contest.PublicSeeds()[0]
 			}
 			var films []picture.Film
-			flown := rendered{Seed: seed, OffLeaderboard: off, File: out,
-				Repeat: f.repeat(cmd, "seed", strconv.FormatUint(seed, 10), "out", out)}
+			flown := rendered{Seed: seed, OffLeaderboard: off, File: out, Repeat: repeat(cmd)}
 			for _, e := range entrants {
 				film, episode, err := shoot(cmd.Context(), cfg, e, seed)
 				if err != nil {
@@ -69,7 +66,6 @@ animation of every step. Several agents are drawn beside one another, at the sam
 	f.agent(cmd)
 	f.scenario(cmd)
 	f.machine(cmd)
-	f.jobs = 1
 	seedFlag(cmd, &seed, "seed", "the episode's seed (default the first published one)")
 	cmd.Flags().StringVar(&out, "out", "episode.svg", "the file to write: .svg, .png or .gif")
 	return cmd
@@ -100,9 +96,7 @@ type agentEpisode struct {
 }
 
 func (r rendered) print(w io.Writer) {
-	if len(r.OffLeaderboard) > 0 {
-		fmt.Fprintf(w, "OFF-LEADERBOARD: %s\n", strings.Join(r.OffLeaderboard, ", "))
-	}
+	printStamp(w, r.OffLeaderboard)
 	t := newTable("agent", "state", "steps", "congestion", "exit miss", "clearances", "touched")
 	for _, e := range r.Episodes {
 		t.AppendRow(table.Row{e.Agent, stateOf(e.Episode), e.Steps, e.Congestion, miss(e.ExitMiss), e.Clearances, e.Touched})

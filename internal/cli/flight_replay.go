@@ -46,9 +46,8 @@ list that has no row is an error, and with --strict a seed that is not on the li
 			if err != nil {
 				return err
 			}
-			extra := []string{"submission", submission}
 			bs := boards{
-				ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: f.repeat(cmd, extra...) + perEpisodeText(perEpisode),
+				ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: repeat(cmd),
 				Boards: []board{newBoard(list, []flown{{submission, episodes}}, contest.NewScore(nothing), perEpisode)},
 			}
 			if f.json {

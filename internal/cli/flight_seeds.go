@@ -38,8 +38,8 @@ them. A salt on the command line can be seen in the shell's history; --salt-file
 			if salt == contest.PublicSalt && salted {
 				return usage(errors.New("this is the public salt, anyone can derive its seeds; choose a secret one of your own, or leave the salt out to get the published list"))
 			}
-			if number < 1 || number > contest.MaxSeeds {
-				return usage(fmt.Errorf("--count %d: it must be within 1..%d", number, contest.MaxSeeds))
+			if number > contest.MaxSeeds {
+				return usage(fmt.Errorf("--count %d: at most %d", number, contest.MaxSeeds))
 			}
 			comment := fmt.Sprintf("The first %d seeds of a private salt. Keep this file secret.", number)
 			if !salted {
@@ -68,7 +68,7 @@ them. A salt on the command line can be seen in the shell's history; --salt-file
 	f.machine(cmd)
 	cmd.Flags().StringVar(&salt, "salt", "", "derive the seeds from this secret text (default the published list's)")
 	cmd.Flags().StringVar(&saltFile, "salt-file", "", "read the salt from the first line of a file; - is standard input")
-	whole(cmd, &number, "count", "", contest.PublicCount, "how many seeds")
+	positive(cmd, &number, "count", "", contest.PublicCount, "how many seeds")
 	cmd.Flags().StringVar(&out, "out", "-", "the file to write; - is standard output")
 	return cmd
 }

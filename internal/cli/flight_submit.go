@@ -20,34 +20,29 @@ func newSubmit(a *app) *cobra.Command {
 'skyrail flight replay' scores such a file.`,
 		Example: "  skyrail flight submit --agent rule-based --out submission.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, off, err := f.config()
-			if err != nil {
-				return err
-			}
 			if out == "-" && f.json {
 				return usage(errors.New("--json and --out -: standard output cannot hold both"))
 			}
-			e, err := f.single(cfg)
+			p, err := f.plan()
 			if err != nil {
 				return err
 			}
-			list, err := f.mainList()
-			if err != nil {
-				return err
+			if len(p.entrants) > 1 {
+				return usage(errors.New("this command takes one --agent"))
 			}
-			results, err := a.fly(cmd.Context(), cfg, []seedList{list}, []entrant{e}, f.jobs)
+			results, err := a.fly(cmd.Context(), p.cfg, []seedList{p.list}, p.entrants, f.jobs)
 			if err != nil {
 				return err
 			}
 			r := results[0]
 			trace := contest.NewTrace(r.entries[0].episodes)
-			csv := file{out, func(w io.Writer) error { return contest.WriteTrace(w, trace, cfg.MaxSteps) }, 0}
+			csv := file{out, func(w io.Writer) error { return contest.WriteTrace(w, trace, p.cfg.MaxSteps) }, 0}
 			if err := a.writeFiles(cmd, csv); err != nil {
 				return err
 			}
 			bs := boards{
-				ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: f.repeat(cmd, "out", out),
-				Boards: []board{newBoard(list, r.entries, contest.NewScore(r.nothing), false)},
+				ScoreVersion: contest.ScoreVersion, OffLeaderboard: p.offLeaderboard, Repeat: repeat(cmd),
+				Boards: []board{newBoard(p.list, r.entries, contest.NewScore(r.nothing), false)},
 			}
 			if out == "-" {
 				return nil // standard output holds the file
@@ -57,10 +52,10 @@ func newSubmit(a *app) *cobra.Command {
 					boards
 					File string `json:"file"`
 					Rows int    `json:"rows"`
-				}{bs, out, len(list.seeds) * cfg.MaxSteps})
+				}{bs, out, len(p.list.seeds) * p.cfg.MaxSteps})
 			}
 			bs.print(a.out)
-			_, err = fmt.Fprintf(a.out, "Wrote %s: %s.\n", out, count(len(list.seeds)*cfg.MaxSteps, "row"))
+			_, err = fmt.Fprintf(a.out, "Wrote %s: %s.\n", out, count(len(p.list.seeds)*p.cfg.MaxSteps, "row"))
 			return err
 		},
 	}

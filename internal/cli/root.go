@@ -20,11 +20,10 @@ const version = "0.1.0"
 
 // The exit statuses.
 const (
-	exitDone       = 0
-	exitFault      = 1 // something broke, or the run was interrupted
-	exitUsage      = 2 // the command line, or a file it names, cannot be used
-	exitRefused    = 3 // the submission was refused or failed
-	exitDifference = 4 // a check found a difference
+	exitDone    = 0
+	exitFault   = 1 // something broke, or the run was interrupted
+	exitUsage   = 2 // the command line, or a file it names, cannot be used
+	exitRefused = 3 // the submission was refused or failed
 )
 
 // exitError is an error with the exit status it leads to.
@@ -107,8 +106,8 @@ func newRoot(a *app) *cobra.Command {
 
   flight   the Flight Challenge: an air sector where aircraft converge on a hotspot
 
-Exit status: 0 done, 1 fault or interrupted, 2 usage, 3 the submission was refused or failed,
-4 a check found a difference.`,
+Exit status: 0 done, 1 fault or interrupted, 2 usage or a file that cannot be used, 3 the submission was
+refused or failed.`,
 		Example:       "  skyrail flight compare --agent noop --agent random --agent rule-based",
 		SilenceErrors: true,
 		SilenceUsage:  true,
