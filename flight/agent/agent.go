@@ -25,6 +25,37 @@ type Distribution interface {
 	Probabilities(obs []float32, p []float64)
 }
 
+// Remote is an Agent that lives elsewhere, in a process of its own, where it may observe an environment of its
+// own and may fail. It is told what an Agent need not know.
+type Remote interface {
+	Agent
+	// Start tells that the episode of a seed begins, after Reset.
+	Start(seed uint64)
+	// Flown tells the action that was flown in answer to the last observation, which another may have replaced.
+	Flown(action int)
+	// Err says why the last answer is none, nil if it is one.
+	Err() error
+	// Close ends the process.
+	Close() error
+}
+
+// Wrapper is an Agent made of another one.
+type Wrapper interface{ Unwrap() Agent }
+
+// RemoteOf returns the Remote that a is, or is made of; ok is false if there is none.
+func RemoteOf(a Agent) (r Remote, ok bool) {
+	for {
+		if r, ok := a.(Remote); ok {
+			return r, true
+		}
+		w, ok := a.(Wrapper)
+		if !ok {
+			return nil, false
+		}
+		a = w.Unwrap()
+	}
+}
+
 // catalogue lists the agents in the order they are offered to people.
 var catalogue = []struct {
 	name string

@@ -197,7 +197,7 @@ func TestScoreAddsUp(t *testing.T) {
 		{Completed: true, Congestion: 3, ExitMiss: 0.5, Clearances: 4, Touched: 2, Invalids: 5, MaxExitMiss: 2.5},
 		{Completed: false, Congestion: 0, ExitMiss: 0, Clearances: 40, Touched: 5},
 	})
-	want := Score{Episodes: 3, Failed: 1, Congestion: 3, ExitMiss: 0.25, Clearances: 46, Touched: 8, Invalids: 5, ZeroConflict: 1, MaxExitMiss: 2.5}
+	want := Score{Episodes: 3, Failed: 1, Congestion: 3, ExitMiss: 0.25, Clearances: 46, Touched: 8, Invalids: 5, ZeroConflict: 2, MaxExitMiss: 2.5}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -2,6 +2,7 @@ package contest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -26,14 +27,26 @@ type Episode struct {
 }
 
 // Play resets env to seed and flies the agent to the end of the episode. The error is a
-// flight.ActionError, told with the seed and the step, for an agent that answers outside the action space.
+// flight.ActionError, told with the seed and the step, for an agent that answers outside the action space, or what
+// an agent.Remote failed with; the Episode then has the actions that were flown.
 func Play(env *flight.Env, a agent.Agent, seed uint64) (Episode, error) {
 	env.Reset(seed)
 	a.Reset()
+	remote, isRemote := agent.RemoteOf(a)
+	if isRemote {
+		remote.Start(seed)
+	}
 	obs := make([]float32, env.Config().ObservationLen())
-	return fly(env, seed, func() int {
+	return fly(env, seed, func() (int, error) {
 		env.Observe(obs)
-		return a.Act(obs)
+		action := a.Act(obs)
+		if isRemote {
+			if err := remote.Err(); err != nil {
+				return 0, err
+			}
+			remote.Flown(action)
+		}
+		return action, nil
 	})
 }
 
@@ -44,23 +57,25 @@ func Replay(env *flight.Env, actions []int, seed uint64) (Episode, error) {
 }
 
 func replay(env *flight.Env, actions []int, seed uint64) (Episode, error) {
-	return fly(env, seed, func() int {
+	return fly(env, seed, func() (int, error) {
 		if i := env.StepCount(); i < len(actions) {
-			return actions[i]
+			return actions[i], nil
 		}
-		return flight.Idle
+		return flight.Idle, nil
 	})
 }
 
 // fly flies env, which stands at step 0, to the end of the episode.
-func fly(env *flight.Env, seed uint64, next func() int) (Episode, error) {
+func fly(env *flight.Env, seed uint64, next func() (int, error)) (Episode, error) {
 	ep := Episode{Seed: seed, Actions: make([]int, 0, env.Config().MaxSteps)}
 	var status flight.Status
 	for !status.Over() {
-		action := next()
-		var err error
-		if status, err = env.Advance(action); err != nil {
-			return Episode{}, fmt.Errorf("seed %d step %d: %w", seed, env.StepCount(), err)
+		action, err := next()
+		if err == nil {
+			status, err = env.Advance(action)
+		}
+		if err != nil {
+			return ep, fmt.Errorf("seed %d step %d: %w", seed, env.StepCount(), err)
 		}
 		ep.Actions = append(ep.Actions, action)
 	}
@@ -78,28 +93,85 @@ func fly(env *flight.Env, seed uint64, next func() int) (Episode, error) {
 // seeds. flown, if not nil, is called after each episode, by several goroutines at once. Run ends early with
 // ctx's error when ctx is cancelled.
 func Run(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, fresh func() (agent.Agent, error), flown func()) ([]Episode, error) {
-	return each(ctx, cfg, seeds, workers, flown, func() (func(*flight.Env, uint64) (Episode, error), error) {
+	return each(ctx, cfg, seeds, workers, flown, func() (player, error) {
 		a, err := fresh()
 		if err != nil {
-			return nil, err
+			return player{}, err
 		}
-		return func(env *flight.Env, seed uint64) (Episode, error) { return Play(env, a, seed) }, nil
+		return player{func(env *flight.Env, seed uint64) (Episode, error) { return Play(env, a, seed) }, ending(a)}, nil
 	})
+}
+
+// Failure is an episode in which an agent.Remote failed.
+type Failure struct {
+	Seed uint64 `json:"seed"`
+	Err  error  `json:"-"`
+}
+
+// RunThrough flies every seed, one after the other with one agent, and goes on after a failure of an agent.Remote:
+// the sector is idled from there to the end of the episode, and a fresh agent flies the next. A failure of fresh ends it.
+func RunThrough(ctx context.Context, cfg flight.Config, seeds []uint64, fresh func() (agent.Agent, error), flown func()) (episodes []Episode, failures []Failure, err error) {
+	env, err := flight.New(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	var a agent.Agent
+	defer func() { err = errors.Join(err, ending(a)()) }()
+	for _, seed := range seeds {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if a == nil {
+			if a, err = fresh(); err != nil {
+				return nil, nil, err
+			}
+		}
+		ep, fault := Play(env, a, seed)
+		if fault != nil {
+			failures = append(failures, Failure{seed, fault})
+			if err := ending(a)(); err != nil {
+				return nil, nil, err
+			}
+			a = nil
+			if ep, err = Replay(env, ep.Actions, seed); err != nil {
+				return nil, nil, err
+			}
+		}
+		episodes = append(episodes, ep)
+		if flown != nil {
+			flown()
+		}
+	}
+	return episodes, failures, nil
 }
 
 // ReplayAll scores a trace: every seed of the list, in its order, idle where the trace has no action.
 func ReplayAll(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, trace Trace, flown func()) ([]Episode, error) {
-	return each(ctx, cfg, seeds, workers, flown, func() (func(*flight.Env, uint64) (Episode, error), error) {
-		return func(env *flight.Env, seed uint64) (Episode, error) {
+	return each(ctx, cfg, seeds, workers, flown, func() (player, error) {
+		return player{func(env *flight.Env, seed uint64) (Episode, error) {
 			return Replay(env, trace.Actions(seed), seed)
-		}, nil
+		}, func() error { return nil }}, nil
 	})
+}
+
+// player flies episodes one after the other, until it is ended.
+type player struct {
+	play func(env *flight.Env, seed uint64) (Episode, error)
+	end  func() error
+}
+
+// ending returns what ends an agent: the process of a Remote.
+func ending(a agent.Agent) func() error {
+	if remote, ok := agent.RemoteOf(a); ok {
+		return remote.Close
+	}
+	return func() error { return nil }
 }
 
 // each runs one episode a seed on up to workers goroutines, each with its own environment and its own player.
 // The seeds are dealt out by turns, so that which worker flies which is not a matter of timing.
 func each(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, flown func(),
-	player func() (func(*flight.Env, uint64) (Episode, error), error)) ([]Episode, error) {
+	fresh func() (player, error)) ([]Episode, error) {
 
 	episodes, faults := make([]Episode, len(seeds)), make([]error, len(seeds))
 	workers = min(max(workers, 1), max(len(seeds), 1))
@@ -109,20 +181,21 @@ func each(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, f
 	first.Store(int64(len(seeds)))
 	group, ctx := errgroup.WithContext(ctx)
 	for w := range workers {
-		group.Go(func() error {
+		group.Go(func() (err error) {
 			env, err := flight.New(cfg)
 			if err != nil {
 				return err
 			}
-			play, err := player()
+			p, err := fresh()
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, p.end()) }()
 			for i := w; i < len(seeds) && int64(i) < first.Load(); i += workers {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if episodes[i], faults[i] = play(env, seeds[i]); faults[i] != nil {
+				if episodes[i], faults[i] = p.play(env, seeds[i]); faults[i] != nil {
 					for was := first.Load(); int64(i) < was && !first.CompareAndSwap(was, int64(i)); was = first.Load() {
 					}
 					return nil

@@ -3,6 +3,7 @@ package contest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -164,7 +165,7 @@ func PostMortem(ctx context.Context, cfg flight.Config, seeds []uint64, workers 
 }
 
 // fly flies one pass: the seeds in order, with one set of players.
-func (p pass) fly(ctx context.Context, cfg flight.Config, seeds []uint64, fresh func() (agent.Agent, error), flown func()) (Score, error) {
+func (p pass) fly(ctx context.Context, cfg flight.Config, seeds []uint64, fresh func() (agent.Agent, error), flown func()) (score Score, err error) {
 	env, err := flight.New(cfg)
 	if err != nil {
 		return Score{}, err
@@ -175,6 +176,7 @@ func (p pass) fly(ctx context.Context, cfg flight.Config, seeds []uint64, fresh 
 		if err != nil {
 			return Score{}, err
 		}
+		defer func() { err = errors.Join(err, ending(a)()) }()
 		players[k] = p.player(a, k)
 	}
 	episodes := make([]Episode, len(seeds))
@@ -224,6 +226,9 @@ type epsilonRandom struct {
 func newEpsilonRandom(a agent.Agent, cfg flight.Config, eps float64) *epsilonRandom {
 	return &epsilonRandom{Agent: a, eps: eps, stream: numpyrand.NewGenerator(0), maskAt: cfg.ObservationLen() - cfg.Actions()}
 }
+
+// Unwrap returns the agent whose actions are replaced.
+func (e *epsilonRandom) Unwrap() agent.Agent { return e.Agent }
 
 func (e *epsilonRandom) Act(obs []float32) int {
 	action := e.Agent.Act(obs)

@@ -23,15 +23,16 @@ type Score struct {
 	MaxExitMiss  float64 `json:"max_exit_miss"` // worst single aircraft; a diagnostic
 }
 
-// NewScore adds up episodes. ZeroConflict counts those completed without congestion. The mean of no episode
-// is 0.
+// NewScore adds up episodes. ZeroConflict counts those without congestion, completed or not, as the reference does.
+// The mean of no episode is 0.
 func NewScore(episodes []Episode) Score {
 	s := Score{Episodes: len(episodes)}
 	misses := make([]float64, len(episodes))
 	for i, e := range episodes {
 		if !e.Completed {
 			s.Failed++
-		} else if e.Congestion == 0 {
+		}
+		if e.Congestion == 0 {
 			s.ZeroConflict++
 		}
 		s.Congestion += e.Congestion
