@@ -3,7 +3,7 @@ package flight
 import (
 	"math"
 
-	"skyrail/flight/internal/elementary"
+	"skyrail/internal/elementary"
 )
 
 // Conflict is a predicted loss of separation of the aircraft I < J, flying on as they do now. Times are

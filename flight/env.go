@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"skyrail/flight/internal/elementary"
+	"skyrail/internal/elementary"
 	"skyrail/numpyrand"
 )
 

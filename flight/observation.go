@@ -1,6 +1,6 @@
 package flight
 
-import "skyrail/flight/internal/elementary"
+import "skyrail/internal/elementary"
 
 // Features is the number of observation values an aircraft has. The names are the reference's:
 // x, y, level, speed, sin_hdg, cos_hdg, exit time, exit level, clearances, busy, severity, time to the

@@ -3,7 +3,7 @@ package flight
 import (
 	"math"
 
-	"skyrail/flight/internal/elementary"
+	"skyrail/internal/elementary"
 )
 
 // outlook is what reward, observation and info all need of one moment, computed once.

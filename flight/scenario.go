@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"skyrail/flight/internal/elementary"
+	"skyrail/internal/elementary"
 	"skyrail/numpyrand"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"skyrail/flight"
-	"skyrail/flight/internal/elementary"
+	"skyrail/internal/elementary"
 )
 
 // RuleBased is the challenge's hand-written controller. When an episode begins it looks at the predicted

@@ -3,7 +3,7 @@ package picture
 import (
 	"math"
 
-	"skyrail/flight/internal/elementary"
+	"skyrail/internal/elementary"
 )
 
 // place returns where the centres of the labels go. was holds, as offsets from the aircraft, where they were

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"skyrail/flight"
-	"skyrail/flight/internal/elementary"
+	"skyrail/internal/elementary"
 )
 
 // What a panel shows around the sector, and of the way of an aircraft.

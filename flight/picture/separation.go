@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"skyrail/flight"
-	"skyrail/flight/internal/elementary"
+	"skyrail/internal/elementary"
 )
 
 // loss is a pair of aircraft i < j that has lost separation. The rings of the two touch or overlap, as each

@@ -3,7 +3,7 @@ package elementary_test
 import (
 	"fmt"
 
-	"skyrail/flight/internal/elementary"
+	"skyrail/internal/elementary"
 )
 
 func ExampleSinCos() {
