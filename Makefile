@@ -1,15 +1,20 @@
-# Targets for people and for CI. `make test` needs Go and Python 3.10 or later; the rest of what it needs it
-# installs into .venv.
+# Targets for people and for CI. `make test` needs Go and Python 3.10 or later, and on Linux bubblewrap, which it
+# installs if it may; the rest of what it needs it installs into .venv.
 
 GO     ?= go
 PYTHON ?= python3
 VENV   := .venv
+PEERS  := .venv-peers
 BIN    := bin/skyrail
 
-# The Python that the Go tests compare with, and that runs the Python tests.
+# The Python that the Go tests compare with, that hosts teams' code in them, and that runs the Python tests.
 export SKYRAIL_PYTHON = $(abspath $(VENV)/bin/python)
 
-.PHONY: all build test test-go test-python test-race test-arm64 lint bench bench-peer fuzz cross clean
+# Tests of what needs the cage fail where there is none. On another system than Linux, or to do without, say
+# SKYRAIL_CAGE=optional.
+export SKYRAIL_CAGE ?= required
+
+.PHONY: all build cage test test-go test-python test-peers test-race test-arm64 lint bench bench-peer fuzz cross clean
 
 all: build
 
@@ -18,7 +23,13 @@ build:
 
 test: test-go test-python
 
-test-go: $(VENV)/ready
+# Bubblewrap, from the system's packages.
+cage:
+	@test "$(SKYRAIL_CAGE)" != required || command -v bwrap >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq bubblewrap; } || \
+		{ echo "install bubblewrap, or run with SKYRAIL_CAGE=optional"; exit 1; }
+
+test-go: $(VENV)/ready cage
 	$(GO) test ./...
 	# These ask the go command and NumPy, which the test cache does not know of.
 	$(GO) test -count=1 . ./numpyrand
@@ -26,13 +37,19 @@ test-go: $(VENV)/ready
 test-python: $(VENV)/ready build
 	SKYRAIL=$(abspath $(BIN)) $(VENV)/bin/python -m pytest -q python/tests
 
+# Beside the real Stable-Baselines3 and torch, which are large: not part of `make test`.
+test-peers: $(PEERS)/ready build cage
+	$(PEERS)/bin/python internal/checkpoint/testdata/make_fixtures.py --check
+	SKYRAIL=$(abspath $(BIN)) SKYRAIL_PYTHON=$(abspath $(PEERS)/bin/python) \
+		$(PEERS)/bin/python -m pytest -q python/tests/peers
+
 # The race detector needs cgo and a C compiler.
-test-race: $(VENV)/ready
+test-race: $(VENV)/ready cage
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 # The exactness tests as arm64 code, under emulation; needs qemu-user-static.
 test-arm64:
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./numpyrand ./flight/...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./numpyrand ./flight/... ./internal/elementary ./internal/checkpoint
 
 lint: $(VENV)/ready
 	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l .) || exit 1; if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
@@ -66,5 +83,10 @@ $(VENV)/ready: python/pyproject.toml
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e 'python[test]'
 	touch $@
 
+$(PEERS)/ready: python/pyproject.toml
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e 'python[test,worker,train]'
+	touch $@
+
 clean:
-	rm -rf bin $(VENV)
+	rm -rf bin $(VENV) $(PEERS)

@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"flight/contest":      {"numpyrand", "flight", "flight/agent"},
 	"internal/elementary": {},
 	"internal/golden":     {},
+	"python":              {},
 	"internal/cli":        {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture"},
 	"cmd/skyrail":         {"internal/cli"},
 }

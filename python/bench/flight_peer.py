@@ -1,4 +1,4 @@
-"""How fast the Go engine is beside a plain NumPy and Gymnasium environment, flying the same.
+"""How fast the Go engine is beside the stock Python environment, flying the same.
 
     python python/bench/flight_peer.py --skyrail PATH [--episodes 100] [--repeat 5] [--json]
 
@@ -28,16 +28,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, uninstalled
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "skyrail" / "stock")]  # runs from a checkout, uninstalled
 
 import gymnasium
 import numpy as np
+from agents import Noop4DController, Priority4DController, RandomLegalController
+from envs import Flight4DEnv
 
-from skyrail.flight_agents import make_agent
-from skyrail.flight_numpy import Flight4DEnv
-from skyrail.flight_rollout import BoardRow, board_row, fly
+from skyrail.flight_rollout import BoardRow, Episode, board_row, fly
 
-AGENTS = ("noop", "random", "rule-based")
+AGENTS = {
+    "noop": Noop4DController,
+    "random": RandomLegalController,
+    "rule-based": Priority4DController,
+}
 
 
 class Fault(Exception):
@@ -106,8 +111,8 @@ def fly_peer(seeds: list[int]) -> dict[str, Any]:
     }
 
 
-def _fly_agent(name: str, seeds: list[int]) -> list[Any]:
-    env, agent = Flight4DEnv(), make_agent(name)
+def _fly_agent(name: str, seeds: list[int]) -> list[Episode]:
+    env, agent = Flight4DEnv(), AGENTS[name]()
     return [fly(env, agent, seed) for seed in seeds]
 
 
@@ -250,7 +255,7 @@ def as_text(report: dict[str, Any]) -> str:
     lines = [
         f"Flight Challenge: {report['episodes_per_agent']} public seeds, each flown by "
         f"{', '.join(report['agents'])}; one episode after the other.",
-        f"peer: skyrail.flight_numpy, Python {report['python']}, NumPy {report['numpy']}, "
+        f"peer: stock envs.Flight4DEnv, Python {report['python']}, NumPy {report['numpy']}, "
         f"Gymnasium {report['gymnasium']}, {report['machine']}",
         "engine: skyrail flight compare -j 1",
         "",

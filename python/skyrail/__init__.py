@@ -1,14 +1,18 @@
 """The Python side of Skyrail.
 
-`skyrail.flight_numpy`
-    the Flight Challenge as a Gymnasium environment that is meant to be read and edited;
-    needs the extra `gym`.
-`skyrail.flight_agents`
-    the three reference agents: noop, random, rule-based.
+`STOCK`
+    the folder with what entries to the Flight Challenge import: `envs`, `agents`, `policies`,
+    `competition`. It goes on the import path, behind a team's own folder.
 `skyrail.flight_rollout`
     flying an agent through an episode and adding episodes up to a row of the board.
+`skyrail.contract`
+    the 24 checks that an environment must pass; needs Gymnasium.
 
 Importing the package imports none of them.
 """
 
+from pathlib import Path
+
 __version__ = "0.1.0"
+
+STOCK = Path(__file__).resolve().parent / "stock"

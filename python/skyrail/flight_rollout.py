@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skyrail.flight_agents import Agent
-from skyrail.flight_numpy import Flight4DEnv
+
+class Agent(Protocol):
+    """Whoever answers observations as the agents of `stock/agents` do.
+
+    If it has a reset(), that is called before each episode.
+    """
+
+    def predict(self, obs: NDArray[np.float32], deterministic: bool = True) -> tuple[Any, Any]:
+        """The action, an integer, and a state that nobody reads."""
+
+
+class Env(Protocol):
+    """What flying needs of an environment like `envs.Flight4DEnv`."""
+
+    max_steps: int
+    hold_steps: int
+    DT: float
+
+    def reset(self, *, seed: int | None = None) -> tuple[NDArray[np.float32], dict[str, Any]]: ...
+
+    def step(
+        self, action: int
+    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]: ...
 
 
 @dataclass(slots=True)
@@ -41,22 +64,25 @@ class BoardRow:
     touched: int
 
 
-def fly(env: Flight4DEnv, agent: Agent, seed: int) -> Episode:
+def fly(env: Env, agent: Agent, seed: int) -> Episode:
     """Fly one episode to its end."""
     observation, info = env.reset(seed=seed)
+    if reset := getattr(agent, "reset", None):
+        reset()
     actions = []
     ended = False
     while not ended:
-        action = agent.act(observation)
+        action = int(agent.predict(observation, deterministic=True)[0])
         observation, _, terminated, truncated, info = env.step(action)
         actions.append(action)
         ended = terminated or truncated
+    late = np.abs(info["dt_exit"]) / (env.hold_steps * env.DT)
     return Episode(
         seed=seed,
         completed=len(actions) >= env.max_steps,
         congestion=info["congestion_total"],
         exit_miss=info["exit_miss"],
-        max_exit_miss=max(env.exit_misses()),
+        max_exit_miss=float(np.max(late + np.abs(info["d_alt_exit"]))),
         clearances=info["clearances"],
         aircraft_involved=info["aircraft_involved"],
         invalids=info["invalids"],

@@ -1,0 +1,1 @@
+"""Your policy, if it is code rather than a trained network."""

@@ -1,0 +1,1 @@
+"""What the challenge is scored on, as constants: see `config`."""

@@ -1,0 +1,300 @@
+"""Hosts a team's environment and policy for the Go engine, which asks over a pipe and gets actions.
+
+    python worker.py REQUESTS ANSWERS
+
+takes two file descriptors. A message is a length, four bytes with the highest first, and as many
+bytes of MessagePack: a map. Every request has an `op`, and gets one answer:
+
+`host`      loads what the manifest names; must come first.
+`start`     begins the episode of a seed. Answers an action.
+`step`      tells which action was flown. Answers the next, or that the team's environment ended.
+`contract`  runs the 24 checks of the contract suite on the team's environment. Answers the report.
+`record`    flies given actions in the team's environment. Answers the scored figures of each step.
+
+Only the index of the action is ever read by the engine. Whatever goes wrong in the team's code is
+answered as `error`: a stable code, a sentence, and the last lines of the traceback. The team's
+prints go to standard error: the pipe is not reachable by accident.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+import struct
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any, BinaryIO
+
+MAX_MESSAGE = 1 << 20
+TRACEBACK_LINES = 12
+
+SCORED_INFO_KEYS = (
+    "congestion_events",
+    "congestion_total",
+    "clearances",
+    "invalids",
+    "aircraft_involved",
+    "collided",
+    "exit_miss",
+)
+
+Message = dict[str, Any]
+
+
+class Refusal(Exception):
+    """Something of the team's that cannot be hosted or flown; `code` is stable."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+class Host:
+    """One team's environment and policy, loaded once and used for all its episodes."""
+
+    def __init__(self, request: Message) -> None:
+        self.root = Path(request["root"])
+        self.scenario: dict[str, Any] = request["scenario"]
+        self.scenario["n_range"] = tuple(self.scenario["n_range"])
+        self.n_actions: int = request["n_actions"]
+        self.deterministic: bool = request["deterministic"]
+        # The team's modules come first, then the stock ones that submissions import by name.
+        sys.path[:0] = [str(self.root), request["stock"]]
+        _seed_everything()
+
+        self.env_class: Any = None
+        self.env: Any = None
+        if request["env_entry_point"]:
+            self.env_class = self._resolve("env_entry_point", request["env_entry_point"])
+        self.policy: Any = None
+        self.masked = False
+        if request["policy_entry_point"]:
+            self.policy = self._resolve("policy_entry_point", request["policy_entry_point"])()
+            if not callable(getattr(self.policy, "predict", None)):
+                raise Refusal(
+                    "policy-no-predict",
+                    f"{_name(self.policy)} has no method predict(obs, deterministic=...)",
+                )
+        elif request["model"]:
+            self.policy = _load_checkpoint(request["model"], request["algo"])
+            self.masked = type(self.policy).__name__ == "MaskablePPO"
+
+    def _resolve(self, key: str, entry_point: str) -> Any:  # noqa: ANN401 - the team's own class
+        """`envs.my_env:MyFlightEnv`, or with a dot for the colon, as the class."""
+        module_name, _, class_name = entry_point.replace(":", ".").rpartition(".")
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as missing:
+            if not (missing.name and f"{module_name}.".startswith(f"{missing.name}.")):
+                reason = f"{key} {entry_point}: its code imports {missing.name}, which is not there"
+                package = str(missing.name).split(".")[0]
+                if (self.root / package).is_dir():
+                    reason += f"; the team's {package}/ stands in for the stock one as a whole"
+                raise Refusal("missing-package", reason) from missing
+            reason = f"{key} {entry_point}: there is no module {missing.name}"
+            folder = self.root / module_name.split(".")[0]
+            if folder.is_dir() and not (folder / "__init__.py").exists():
+                # Python prefers a package further down the path to a folder that is none.
+                reason += f"; {folder.name}/ needs an __init__.py, or the stock one is taken"
+            raise Refusal("entry-point", reason) from None
+        found = getattr(module, class_name, None)
+        if found is None:
+            raise Refusal("entry-point", f"{key} {entry_point}: {module_name} has no {class_name}")
+        if not callable(found):
+            raise Refusal("entry-point", f"{key} {entry_point} is not a class")
+        return found
+
+    # ------------------------------------------------------------------ flying
+
+    def start(self, request: Message) -> Message:
+        if self.env_class is None:
+            return self._decide(_observation(request))
+        if self.env is None:
+            self.env = self.env_class(**self.scenario)
+        observation, _ = self.env.reset(seed=request["seed"])
+        return self._decide(observation)
+
+    def step(self, request: Message) -> Message:
+        if self.env_class is None:
+            return self._decide(_observation(request))
+        observation, _, terminated, truncated, _ = self.env.step(request["action"])
+        if terminated or truncated:
+            return {"ended": True}
+        return self._decide(observation)
+
+    def _decide(self, observation: Any) -> Message:  # noqa: ANN401 - whatever the team observes
+        more = {}
+        if self.masked:
+            masks = getattr(self.env, "action_masks", None)
+            more["action_masks"] = masks() if masks else observation[-self.n_actions :] > 0.5
+        answer = self.policy.predict(observation, deterministic=self.deterministic, **more)
+        if not (isinstance(answer, tuple) and len(answer) == 2):
+            raise Refusal(
+                "bad-action",
+                f"predict must return (action, state), not {_short(answer)}",
+            )
+        return {"action": self._action(answer[0])}
+
+    def _action(self, answer: Any) -> int:  # noqa: ANN401 - whatever the team answers
+        import numpy as np
+
+        action = np.asarray(answer)
+        if action.dtype.kind not in "iufb" or action.size != 1:
+            raise Refusal(
+                "bad-action", f"the action must be one whole number, not {_short(answer)}"
+            )
+        value = action.reshape(())
+        if action.dtype.kind == "f" and not (np.isfinite(value) and value == np.floor(value)):
+            raise Refusal("bad-action", f"the action must be a whole number, not {_short(answer)}")
+        if not 0 <= value < self.n_actions:
+            raise Refusal("bad-action", f"action {int(value)} is outside 0 to {self.n_actions - 1}")
+        return int(value)
+
+    # ------------------------------------------------------------------ looking at the environment
+
+    def contract(self, request: Message) -> Message:
+        from skyrail import contract
+
+        report = contract.run(self.env_class)
+        return {
+            "checks": [
+                {"name": check.name, "passed": check.passed, "reason": check.line}
+                for check in report.checks
+            ]
+        }
+
+    def record(self, request: Message) -> Message:
+        env = self.env_class(**self.scenario)
+        env.reset(seed=request["seed"])
+        figures = []
+        for action in request["actions"]:
+            _, _, terminated, truncated, info = env.step(action)
+            figures.append([float(info[key]) for key in SCORED_INFO_KEYS])
+            if terminated or truncated:
+                break
+        return {"figures": figures}
+
+
+def _observation(request: Message) -> Any:  # noqa: ANN401 - an array; NumPy is not loaded yet
+    """The stock observation, which the engine sends: little-endian float32."""
+    import numpy as np
+
+    return np.frombuffer(request["observation"], "<f4").astype(np.float32)
+
+
+def _load_checkpoint(path: str, algo: str) -> Any:  # noqa: ANN401 - one of several algorithms
+    """A Stable-Baselines3 checkpoint. An unknown `algo` is loaded as PPO, as the reference does."""
+    contrib = {"maskableppo": "MaskablePPO", "trpo": "TRPO", "qrdqn": "QRDQN"}
+    own = {"ppo": "PPO", "a2c": "A2C", "dqn": "DQN"}
+    name = algo.lower().replace("-", "").replace("_", "").replace(" ", "")
+    package = "sb3_contrib" if name in contrib else "stable_baselines3"
+    try:
+        algorithms = importlib.import_module(package)
+    except ModuleNotFoundError as missing:
+        raise Refusal(
+            "missing-package",
+            f"model/policy.zip needs {package} to be loaded, and {missing.name} is not installed "
+            f"here: pip install {package.replace('_', '-')}",
+        ) from missing
+    return getattr(algorithms, contrib.get(name) or own.get(name, "PPO")).load(path, device="cpu")
+
+
+def _seed_everything() -> None:
+    """Whatever a policy draws from the common streams is drawn again in the next run.
+
+    Torch's own stream has the same seed in every process as it is.
+    """
+    random.seed(0)
+    try:
+        import numpy as np
+
+        np.random.seed(0)
+    except ModuleNotFoundError as missing:
+        raise Refusal(
+            "missing-package", "NumPy is not installed here: pip install numpy gymnasium msgpack"
+        ) from missing
+
+
+def _name(thing: Any) -> str:  # noqa: ANN401
+    return type(thing).__name__
+
+
+def _short(thing: Any) -> str:  # noqa: ANN401
+    text = repr(thing)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _tail(error: BaseException, root: str) -> list[str]:
+    """The last lines of the traceback without our own frames, the team's named from its root."""
+    told = traceback.TracebackException.from_exception(error)
+    told.stack = traceback.StackSummary.from_list(
+        [f for f in told.stack if f.filename != __file__ and "importlib" not in f.filename]
+    )
+    lines = "".join(told.format()).splitlines()
+    return [line.replace(root.rstrip("/") + "/", "")[:300] for line in lines[-TRACEBACK_LINES:]]
+
+
+# ---------------------------------------------------------------------- the pipe
+
+
+def _read(pipe: BinaryIO) -> bytes | None:
+    """The next message, None at the end of the requests."""
+    head = pipe.read(4)
+    if len(head) < 4:
+        return None
+    (length,) = struct.unpack(">I", head)
+    return pipe.read(length)
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer requests until there are no more."""
+    try:
+        import msgpack
+    except ModuleNotFoundError:
+        # Without MessagePack nothing can be told but in the exit status and on standard error.
+        sys.exit("msgpack is not installed here: pip install numpy gymnasium msgpack")
+
+    host: Host | None = None
+    while (body := _read(requests)) is not None:
+        request = msgpack.unpackb(body)
+        try:
+            if request["op"] == "host":
+                host = Host(request)
+                answer = {}
+            else:
+                assert host is not None, "the first request must be host"
+                answer = getattr(host, request["op"])(request)
+            body = msgpack.packb(answer)
+        except (Exception, SystemExit) as error:
+            refused = isinstance(error, Refusal)
+            cause = error.__cause__ if refused else error
+            failure = {
+                "code": error.code if refused else "exception",
+                "reason": str(error) if refused else f"{_name(error)}: {error}"[:300],
+                "traceback": _tail(cause, str(request.get("root", host.root if host else "")))
+                if cause is not None
+                else [],
+            }
+            body = msgpack.packb({"error": failure})
+        answers.write(struct.pack(">I", len(body)) + body)
+        answers.flush()
+
+
+def main() -> None:
+    requests, answers = (int(argument) for argument in sys.argv[1:3])
+    for descriptor in (requests, answers):
+        os.set_inheritable(descriptor, False)
+    os.dup2(2, 1)  # what is printed must not look like an answer
+    warnings.simplefilter("default")
+    # The skyrail package stands beside this file; the folder of the file itself is no place to
+    # import from.
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+    with os.fdopen(requests, "rb") as questions, os.fdopen(answers, "wb") as replies:
+        serve(questions, replies)
+
+
+if __name__ == "__main__":
+    main()
