@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"internal/elementary": {},
 	"internal/golden":     {},
 	"python":              {},
+	"internal/submission": {},
 	"internal/cli":        {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture"},
 	"cmd/skyrail":         {"internal/cli"},
 }
