@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"internal/elementary": {},
 	"internal/golden":     {},
 	"python":              {},
+	"internal/sandbox":    {},
 	"internal/submission": {},
 	"internal/checkpoint": {"flight", "flight/agent", "internal/elementary"},
 	"internal/cli":        {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture"},
