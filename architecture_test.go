@@ -34,8 +34,11 @@ var mayImport = map[string][]string{
 	"internal/sandbox":    {},
 	"internal/submission": {},
 	"internal/checkpoint": {"flight", "flight/agent", "internal/elementary"},
-	"internal/cli":        {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture"},
-	"cmd/skyrail":         {"internal/cli"},
+	"internal/pyworker":   {"internal/sandbox", "python"},
+	"internal/ingest":     {"flight", "flight/agent", "flight/contest", "internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker"},
+	"internal/cli": {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture",
+		"internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker", "internal/ingest"},
+	"cmd/skyrail": {"internal/cli"},
 }
 
 // pure are the engines: no clock, no goroutine, no I/O, no logger. Their sources may not import these.

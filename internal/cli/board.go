@@ -37,21 +37,28 @@ type boardRow struct {
 
 // newBoard ranks entries; nothing is what doing nothing scores on the same list.
 func newBoard(l seedList, entries []flown, nothing contest.Score, perEpisode bool) board {
-	scores := make([]contest.Score, len(entries))
+	names, scores := make([]string, len(entries)), make([]contest.Score, len(entries))
 	for i, e := range entries {
-		scores[i] = contest.NewScore(e.episodes)
+		names[i], scores[i] = e.name, contest.NewScore(e.episodes)
 	}
+	b := rankBoard(l, names, scores, nothing)
+	if perEpisode {
+		for row, i := range contest.Rank(scores) {
+			b.Rows[row].PerEpisode = entries[i].episodes
+		}
+	}
+	return b
+}
+
+// rankBoard ranks scores.
+func rankBoard(l seedList, names []string, scores []contest.Score, nothing contest.Score) board {
 	places := contest.Positions(scores)
 	b := board{Ranking: l.ranking, Title: l.title, Episodes: len(l.seeds)}
 	for _, i := range contest.Rank(scores) {
-		row := boardRow{
-			Position: places[i], Agent: entries[i].name, Score: scores[i], Packed: scores[i].Pack(),
+		b.Rows = append(b.Rows, boardRow{
+			Position: places[i], Agent: names[i], Score: scores[i], Packed: scores[i].Pack(),
 			BeatsDoNothing: scores[i].Key().Compare(nothing.Key()) < 0,
-		}
-		if perEpisode {
-			row.PerEpisode = entries[i].episodes
-		}
-		b.Rows = append(b.Rows, row)
+		})
 	}
 	return b
 }
@@ -135,7 +142,7 @@ func newTable(header ...string) table.Writer {
 		row[i] = h
 		align := text.AlignRight
 		switch h {
-		case "submission", "agent", "pass", "state", "half", "trophy", "for", "winners", "":
+		case "submission", "agent", "check", "code", "why", "hint", "pass", "state", "half", "trophy", "for", "winners", "":
 			align = text.AlignLeft
 		}
 		columns[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}

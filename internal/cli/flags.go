@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	"skyrail/flight"
 	"skyrail/flight/agent"
 	"skyrail/flight/contest"
+	"skyrail/internal/ingest"
 )
 
 // flightFlags are the flags that the flight commands share. A command takes the groups it uses, so that a flag
@@ -27,10 +30,12 @@ type flightFlags struct {
 	nLo, nHi   int
 	jobs       int
 	json       bool
+	intake     ingest.Settings // for agents that are zips
 }
 
 func (f *flightFlags) agent(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "an agent: "+strings.Join(agent.Names(), ", ")+" (repeat for several)")
+	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "an agent: "+strings.Join(agent.Names(), ", ")+", or the zip of a submission or a checkpoint (repeat for several)")
+	pythonFlags(cmd, &f.intake)
 }
 
 func (f *flightFlags) list(cmd *cobra.Command) {
@@ -87,28 +92,32 @@ type plan struct {
 	list           seedList
 }
 
-// plan reads the flags of the commands that fly agents over a list.
-func (f *flightFlags) plan() (p plan, err error) {
+// plan reads the flags of the commands that fly agents over a list. What it returns must be closed.
+func (f *flightFlags) plan(ctx context.Context) (p plan, err error) {
 	if p.cfg, p.offLeaderboard, err = f.config(); err != nil {
 		return p, err
 	}
-	if p.entrants, err = f.entrants(p.cfg); err != nil {
+	if p.list, err = f.mainList(); err != nil {
 		return p, err
 	}
-	p.list, err = f.mainList()
+	p.entrants, err = f.entrants(ctx, p.cfg)
 	return p, err
 }
+
+// close removes what the entrants left on the disk.
+func (p plan) close() error { return closeAll(p.entrants) }
 
 // seedList is a list of seeds with the name a board gives it.
 type seedList struct {
 	ranking string // the board: public, live, hidden, private, or file
 	title   string
+	of      string // what the seeds are, in the title
 	seeds   []uint64
 }
 
 // mainList returns the list to fly: the published one or that of --seeds, cut by --limit.
 func (f *flightFlags) mainList() (seedList, error) {
-	l := seedList{"public", "", contest.PublicSeeds()}
+	l := seedList{ranking: "public", seeds: contest.PublicSeeds()}
 	of := "published seeds"
 	if f.seeds != "" {
 		seeds, err := readSeedFile("seeds", f.seeds)
@@ -117,13 +126,18 @@ func (f *flightFlags) mainList() (seedList, error) {
 		}
 		l.seeds, l.ranking, of = seeds, "file", "seeds of "+f.seeds
 	}
-	l.title = fmt.Sprintf("all %d %s", len(l.seeds), of)
-	if f.limit > 0 && f.limit < len(l.seeds) {
-		l.title = fmt.Sprintf("the first %d of %d %s", f.limit, len(l.seeds), of)
-		l.seeds = l.seeds[:f.limit]
+	l.title, l.of = fmt.Sprintf("all %d %s", len(l.seeds), of), of
+	return l.first(f.limit), nil
+}
+
+// first returns the list cut to its first n seeds; 0 does not cut it.
+func (l seedList) first(n int) seedList {
+	if n > 0 && n < len(l.seeds) {
+		l.title = fmt.Sprintf("the first %d of %d %s", n, len(l.seeds), l.of)
+		l.seeds = l.seeds[:n]
 		l.ranking = "partial"
 	}
-	return l, nil
+	return l
 }
 
 // privateList returns the organiser's list. One that shares a seed with the published list is no secret and is
@@ -147,7 +161,8 @@ func (f *flightFlags) privateList() (seedList, error) {
 	if shared > 0 {
 		return seedList{}, usage(fmt.Errorf("--private %s: %d of its seeds are those of the public salt; make it from a salt of your own with 'skyrail flight seeds --salt-file F'", f.private, shared))
 	}
-	return seedList{"private", fmt.Sprintf("%d secret seeds of the organiser", len(seeds)), seeds}, nil
+	const of = "secret seeds of the organiser"
+	return seedList{"private", fmt.Sprintf("%d %s", len(seeds), of), of, seeds}, nil
 }
 
 func readSeedFile(flag, name string) ([]uint64, error) {
@@ -163,42 +178,63 @@ func readSeedFile(flag, name string) ([]uint64, error) {
 	return seeds, nil
 }
 
-// entrants returns a maker of fresh agents for every --agent.
-func (f *flightFlags) entrants(cfg flight.Config) ([]entrant, error) {
+// entrants returns a maker of fresh agents for every --agent. They must be closed.
+func (f *flightFlags) entrants(ctx context.Context, cfg flight.Config) (all []entrant, err error) {
 	if len(f.agents) == 0 {
-		return nil, usage(fmt.Errorf("no agent; name one with --agent: %s", strings.Join(agent.Names(), ", ")))
+		return nil, usage(fmt.Errorf("no agent; name one with --agent: %s, or a zip", strings.Join(agent.Names(), ", ")))
 	}
-	var all []entrant
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll(all))
+		}
+	}()
+	harness := ingest.New(f.intake)
 	for i, name := range f.agents {
 		if slices.Contains(f.agents[:i], name) {
-			return nil, usage(fmt.Errorf("--agent %s is given twice", name))
+			return all, usage(fmt.Errorf("--agent %s is given twice", name))
 		}
-		e, err := newEntrant(name, cfg, f.stochastic)
+		e, err := newEntrant(ctx, name, cfg, f.stochastic, harness)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		all = append(all, e)
+	}
+	for i, e := range all { // two teams of one name are told apart by their files
+		if slices.ContainsFunc(all[:i], func(o entrant) bool { return o.name == e.name }) {
+			all[i].name = fmt.Sprintf("%s (%s)", e.name, f.agents[i])
+		}
 	}
 	return all, nil
 }
 
 // entrant is an agent by name.
 type entrant struct {
-	name  string
-	fresh func() (agent.Agent, error)
+	name   string
+	fresh  func() (agent.Agent, error)
+	serial bool         // its episodes are flown by one agent, in order
+	notes  []string     // warnings about what was handed in
+	close  func() error // nil if there is nothing to close
 }
 
-func newEntrant(name string, cfg flight.Config, stochastic bool) (entrant, error) {
-	if _, err := agent.New(name, cfg); err != nil {
-		return entrant{}, usage(err)
-	}
-	return entrant{name, func() (agent.Agent, error) {
-		a, err := agent.New(name, cfg)
-		if d, ok := a.(agent.Distribution); ok && stochastic {
-			return agent.NewSampled(d, cfg, 0), nil
+func closeAll(entrants []entrant) error {
+	var errs []error
+	for _, e := range entrants {
+		if e.close != nil {
+			errs = append(errs, e.close())
 		}
-		return a, err
-	}}, nil
+	}
+	return errors.Join(errs...)
+}
+
+func newEntrant(ctx context.Context, name string, cfg flight.Config, stochastic bool, harness *ingest.Harness) (entrant, error) {
+	_, err := agent.New(name, cfg)
+	if err == nil {
+		return entrant{name: name, fresh: func() (agent.Agent, error) { return agent.New(name, cfg) }}, nil
+	}
+	if _, missing := os.Stat(name); missing != nil && !strings.HasSuffix(name, ".zip") {
+		return entrant{}, usage(fmt.Errorf("%w, or a zip", err))
+	}
+	return openEntrant(ctx, harness, name, cfg, stochastic)
 }
 
 // repeat spells the command line that gives the same figures again: the flags that were given, in their order,

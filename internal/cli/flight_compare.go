@@ -11,6 +11,7 @@ import (
 	"skyrail/flight"
 	"skyrail/flight/agent"
 	"skyrail/flight/contest"
+	"skyrail/internal/pyworker"
 )
 
 func newCompare(a *app) *cobra.Command {
@@ -27,11 +28,12 @@ published list, the live and the hidden one; with --private the organiser's secr
 is marked.`,
 		Example: `  skyrail flight compare --agent noop --agent random --agent rule-based
   skyrail flight compare --agent rule-based --holdout 0.4 --json`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := f.plan()
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			p, err := f.plan(cmd.Context())
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, p.close()) }()
 			if err := checkHoldout(cmd, holdout, p.list); err != nil {
 				return err
 			}
@@ -101,8 +103,8 @@ func (r result) halves(l seedList, holdout float64) []board {
 	live, hidden := contest.Split(l.seeds, holdout)
 	of := fmt.Sprintf("of %d seeds", len(l.seeds))
 	lists := []seedList{
-		{"live", fmt.Sprintf("%d %s, shown while the contest runs", len(live), of), live},
-		{"hidden", fmt.Sprintf("%d %s, shown at the close", len(hidden), of), hidden},
+		{"live", fmt.Sprintf("%d %s, shown while the contest runs", len(live), of), of, live},
+		{"hidden", fmt.Sprintf("%d %s, shown at the close", len(hidden), of), of, hidden},
 	}
 	if l.ranking != "public" {
 		lists[0].ranking, lists[0].title = l.ranking+", lower half", fmt.Sprintf("%d %s", len(live), of)
@@ -130,7 +132,7 @@ func (a *app) fly(ctx context.Context, cfg flight.Config, lists []seedList, entr
 	const idler = "noop"
 	players := slices.Clone(entrants)
 	if !slices.ContainsFunc(entrants, func(e entrant) bool { return e.name == idler }) {
-		players = append(players, entrant{idler, func() (agent.Agent, error) { return agent.Noop{}, nil }})
+		players = append(players, entrant{name: idler, fresh: idle})
 	}
 	total := 0
 	for _, l := range lists {
@@ -141,7 +143,11 @@ func (a *app) fly(ctx context.Context, cfg flight.Config, lists []seedList, entr
 	for _, l := range lists {
 		var r result
 		for i, e := range players {
-			episodes, err := contest.Run(ctx, cfg, l.seeds, jobs, e.fresh, p.one)
+			workers := jobs
+			if e.serial {
+				workers = 1
+			}
+			episodes, err := contest.Run(ctx, cfg, l.seeds, workers, e.fresh, p.one)
 			if err != nil {
 				return nil, agentFault(e.name, err)
 			}
@@ -157,10 +163,14 @@ func (a *app) fly(ctx context.Context, cfg flight.Config, lists []seedList, entr
 	return results, nil
 }
 
+// idle makes the agent that does nothing.
+func idle() (agent.Agent, error) { return agent.Noop{}, nil }
+
 // agentFault says whose fault it was.
 func agentFault(name string, err error) error {
 	var bad *flight.ActionError
-	if errors.As(err, &bad) {
+	var verdict *pyworker.Verdict
+	if errors.As(err, &bad) || errors.As(err, &verdict) {
 		return refused(fmt.Errorf("agent %s: %w", name, err))
 	}
 	return fmt.Errorf("agent %s: %w", name, err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -31,11 +32,12 @@ always by its second choice; with 5, 10 and 25 % of its actions replaced by rand
 of 8 sampled episodes a seed. Agents without an action distribution skip the second choices and the
 best of 8; sampled, they fly as they are.`,
 		Example: "  skyrail flight postmortem --agent noop --agent random --agent rule-based",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := f.plan()
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			p, err := f.plan(cmd.Context())
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, p.close()) }()
 			total := 0
 			for _, e := range p.entrants {
 				player, err := e.fresh()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -24,15 +25,16 @@ func newRender(a *app) *cobra.Command {
 animation of every step. Several agents are drawn beside one another, at the same moments.`,
 		Example: `  skyrail flight render --agent rule-based --seed 1829385696 --out episode.svg
   skyrail flight render --agent noop --agent rule-based --seed 1829385696 --out episode.gif`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			cfg, off, err := f.config()
 			if err != nil {
 				return err
 			}
-			entrants, err := f.entrants(cfg)
+			entrants, err := f.entrants(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, closeAll(entrants)) }()
 			if len(entrants) > picture.MaxFilms {
 				return usage(fmt.Errorf("%d agents in a picture, at most %d fit", len(entrants), picture.MaxFilms))
 			}

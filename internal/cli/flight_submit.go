@@ -19,14 +19,15 @@ func newSubmit(a *app) *cobra.Command {
 		Long: `Fly an agent over the published seeds and write the actions it gave, the file that a hosted board takes.
 'skyrail flight replay' scores such a file.`,
 		Example: "  skyrail flight submit --agent rule-based --out submission.csv",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if out == "-" && f.json {
 				return usage(errors.New("--json and --out -: standard output cannot hold both"))
 			}
-			p, err := f.plan()
+			p, err := f.plan(cmd.Context())
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, p.close()) }()
 			if len(p.entrants) > 1 {
 				return usage(errors.New("this command takes one --agent"))
 			}

@@ -127,6 +127,7 @@ and touched aircraft, in this order, lower is better.`,
 		Example: "  skyrail flight compare --agent noop --agent random --agent rule-based",
 	},
 		newCompare(a), newSubmit(a), newReplay(a), newPostmortem(a), newRender(a), newDecode(a), newSeeds(a),
+		newIngest(a), newScoreZips(a), newContract(a), newStarter(a),
 		group(&cobra.Command{
 			Use:     "kaggle",
 			Short:   "Files and score of the hosted board",

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docker/go-units"
+	"github.com/spf13/cobra"
+
+	"skyrail/flight"
+	"skyrail/flight/agent"
+	"skyrail/internal/checkpoint"
+	"skyrail/internal/ingest"
+	"skyrail/internal/pyworker"
+	"skyrail/internal/sandbox"
+	"skyrail/internal/submission"
+)
+
+// pythonVariable names the environment variable with the interpreter that hosts a team's code.
+const pythonVariable = "SKYRAIL_PYTHON"
+
+// pythonFlags adds the flags of commands that may host a team's code.
+func pythonFlags(cmd *cobra.Command, s *ingest.Settings) {
+	*s = ingest.DefaultSettings()
+	if name := os.Getenv(pythonVariable); name != "" {
+		s.Python = name
+	}
+	run := &s.Run
+	cmd.Flags().StringVar(&s.Python, "python", s.Python, "the Python that hosts a team's code (default $"+pythonVariable+", else python3)")
+	cmd.Flags().Lookup("python").DefValue = ""
+	choice(cmd, &s.Isolation, "isolation", "how a team's code runs", sandbox.Cage, sandbox.Process)
+	size(cmd, &run.Process.Memory, "memory", "most memory of a team's code")
+	positive(cmd, &run.Process.Processes, "processes", "", run.Process.Processes, "most processes and threads of a team's code")
+	lasting(cmd, &run.Process.CPU, "cpu-time", "most processor time of one process of a team and what it starts")
+	lasting(cmd, &run.Start, "start-time", "most time to load a team's code, and for a question about its environment")
+	lasting(cmd, &run.Decision, "decision-time", "most time for one action")
+	lasting(cmd, &run.Episode, "episode-time", "most time for one episode")
+	lasting(cmd, &run.Submission, "submission-time", "most time for all of one submission")
+}
+
+// zipFlags adds the flags of commands that take submissions in.
+func zipFlags(cmd *cobra.Command, s *ingest.Settings) {
+	size(cmd, &s.Zip.MaxZipBytes, "zip-size", "largest zip")
+	size(cmd, &s.Zip.MaxBytes, "unpacked-size", "most bytes of a zip's files")
+	size(cmd, &s.Zip.MaxFileBytes, "file-size", "largest file in a zip")
+	positive(cmd, &s.Zip.MaxFiles, "files", "", s.Zip.MaxFiles, "most files and folders in a zip")
+	choice(cmd, &s.OnFailure, "on-failure", "what a failure of a team's code costs: its score, or the rest of the episode", ingest.Unscored, ingest.Idle)
+}
+
+// word is a flag's value of a closed set.
+type word[T ~string] struct {
+	v   *T
+	set []T
+}
+
+func (w word[T]) Type() string   { return "word" }
+func (w word[T]) String() string { return string(*w.v) }
+
+func (w word[T]) Set(text string) error {
+	if !slices.Contains(w.set, T(text)) {
+		return fmt.Errorf("it must be %s", w.names(" or "))
+	}
+	*w.v = T(text)
+	return nil
+}
+
+func (w word[T]) names(between string) string {
+	var names []string
+	for _, v := range w.set {
+		names = append(names, string(v))
+	}
+	return strings.Join(names, between)
+}
+
+// choice adds a flag with a closed set of values, of which *v is the default.
+func choice[T ~string](cmd *cobra.Command, v *T, name, usage string, set ...T) {
+	w := word[T]{v, set}
+	cmd.Flags().Var(w, name, usage+": "+w.names(" or "))
+}
+
+// amount is a flag's value that is a number of bytes.
+type amount struct{ v *int64 }
+
+func (a amount) Type() string { return "size" }
+func (a amount) String() string {
+	return units.CustomSize("%.4g%s", float64(*a.v), 1024, []string{"B", "KiB", "MiB", "GiB", "TiB"})
+}
+
+func (a amount) Set(text string) error {
+	n, err := units.RAMInBytes(text)
+	if err != nil || n < 1 {
+		return errors.New("it is not a size such as 512MiB or 4GiB")
+	}
+	*a.v = n
+	return nil
+}
+
+// size adds a flag that is a number of bytes, of which *v is the default.
+func size(cmd *cobra.Command, v *int64, name, usage string) {
+	cmd.Flags().Var(amount{v}, name, usage)
+}
+
+// span is a flag's value that is a time.
+type span struct{ v *time.Duration }
+
+func (s span) Type() string   { return "time" }
+func (s span) String() string { return s.v.String() }
+
+func (s span) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return errors.New("it is not a time such as 500ms, 10s or 30m")
+	}
+	*s.v = d
+	return nil
+}
+
+// lasting adds a flag that is a time, of which *v is the default.
+func lasting(cmd *cobra.Command, v *time.Duration, name, usage string) {
+	cmd.Flags().Var(span{v}, name, usage)
+}
+
+// openEntrant makes an entrant of a file: a submission's zip, or a checkpoint.
+func openEntrant(ctx context.Context, h *ingest.Harness, path string, cfg flight.Config, stochastic bool) (entrant, error) {
+	e, err := h.Open(ctx, path, cfg)
+	if err != nil {
+		return entrant{}, intakeFault(path, err)
+	}
+	return entrant{
+		name:   e.Manifest.Team,
+		serial: e.Serial(),
+		close:  e.Close,
+		notes:  e.Warnings,
+		fresh: func() (agent.Agent, error) {
+			a, err := e.Agent(ctx)
+			if d, ok := a.(agent.Distribution); ok && stochastic {
+				return agent.NewSampled(d, cfg, 0), nil
+			}
+			return a, err
+		},
+	}, nil
+}
+
+// intakeFault says whose fault it is that something could not be taken in.
+func intakeFault(name string, err error) error {
+	var (
+		refusal     *submission.Refusal
+		verdict     *pyworker.Verdict
+		invalid     *checkpoint.InvalidError
+		mismatch    *checkpoint.MismatchError
+		unavailable *sandbox.UnavailableError
+		unusable    *pyworker.PythonError
+	)
+	err = fmt.Errorf("%s: %w", name, err)
+	switch {
+	case errors.As(err, &refusal), errors.As(err, &verdict), errors.As(err, &invalid), errors.As(err, &mismatch):
+		return refused(err)
+	case errors.As(err, &unavailable), errors.As(err, &unusable), errors.Is(err, os.ErrNotExist):
+		return usage(err)
+	}
+	return err
+}

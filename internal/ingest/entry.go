@@ -1,0 +1,237 @@
+package ingest
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"skyrail/flight"
+	"skyrail/flight/agent"
+	"skyrail/internal/checkpoint"
+	"skyrail/internal/pyworker"
+	"skyrail/internal/submission"
+)
+
+// Native is how an entry is flown that needs no Python: by the engine itself.
+const Native = "native"
+
+// modelName is where a submission's checkpoint lies.
+const modelName = "model/policy.zip"
+
+// Entry is a submission, or a bare checkpoint, ready to be flown.
+type Entry struct {
+	Zip       string // as it was named
+	Manifest  submission.Manifest
+	Warnings  []string
+	Isolation string // Native, or how its Python runs: cage or process
+
+	cfg     flight.Config
+	network *checkpoint.Policy // nil if it needs Python
+	session *pyworker.Session  // nil if it does not
+	folder  string             // temporary, removed by Close; empty if there is none
+}
+
+// Open makes a zip ready to be flown in cfg's scenario. The error is a *submission.Refusal or a
+// *checkpoint.UnsupportedError if that is the team's to mend; anything else is a fault of the machine.
+func (h *Harness) Open(ctx context.Context, path string, cfg flight.Config) (*Entry, error) {
+	e := &Entry{Zip: path, cfg: cfg, Isolation: Native}
+	open := h.openSubmission
+	if isCheckpoint(path) {
+		open = h.openCheckpoint
+	}
+	if err := open(ctx, e); err != nil {
+		return e, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// isCheckpoint tells a bare checkpoint from a submission, which is what anything else is taken for.
+func isCheckpoint(path string) bool {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return false
+	}
+	defer z.Close()
+	var names []string
+	for _, f := range z.File {
+		names = append(names, f.Name)
+	}
+	return checkpoint.IsCheckpoint(names)
+}
+
+func (h *Harness) openCheckpoint(ctx context.Context, e *Entry) error {
+	e.Manifest = submission.Manifest{
+		Team: strings.TrimSuffix(filepath.Base(e.Zip), ".zip"), Algo: "PPO", Deterministic: true,
+	}
+	policy, err := checkpoint.Open(e.Zip)
+	var unsupported *checkpoint.UnsupportedError
+	switch {
+	case err == nil:
+		return e.fly(policy)
+	case !errors.As(err, &unsupported):
+		return err
+	}
+	// Stable-Baselines3 reads it in the cage, where only a copy of it is seen.
+	root, err := e.temporary()
+	if err != nil {
+		return err
+	}
+	model := filepath.Join(root, "policy.zip")
+	if err := copyFile(model, e.Zip); err != nil {
+		return err
+	}
+	if unsupported.Algorithm != "" {
+		e.Manifest.Algo = unsupported.Algorithm
+	}
+	return h.host(ctx, e, root, model)
+}
+
+func (h *Harness) openSubmission(ctx context.Context, e *Entry) error {
+	s, err := submission.Open(e.Zip, h.settings.Zip)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	e.Manifest, e.Warnings = s.Manifest, s.Warnings
+
+	root, err := h.unpack(e, s)
+	if err != nil {
+		return err
+	}
+	model := ""
+	if s.Has(modelName) {
+		model = filepath.Join(root, filepath.FromSlash(modelName))
+	}
+	if e.Manifest.EnvEntryPoint == "" && e.Manifest.PolicyEntryPoint == "" && !shipsPolicyCode(root) {
+		policy, err := checkpoint.Open(model)
+		var unsupported *checkpoint.UnsupportedError
+		switch {
+		case err == nil:
+			return e.fly(policy)
+		case !errors.As(err, &unsupported):
+			return err
+		}
+	}
+	return h.host(ctx, e, root, model)
+}
+
+// shipsPolicyCode reports whether a submission brings modules that a checkpoint's classes may come from. Then its
+// network may compute something else than its tensors suggest.
+func shipsPolicyCode(root string) bool {
+	return slices.ContainsFunc([]string{"policies", "stable_baselines3", "sb3_contrib", "torch"}, func(name string) bool {
+		_, folder := os.Stat(filepath.Join(root, name))
+		_, file := os.Stat(filepath.Join(root, name+".py"))
+		return folder == nil || file == nil
+	})
+}
+
+// fly makes the engine fly the network.
+func (e *Entry) fly(policy *checkpoint.Policy) error {
+	e.network = policy
+	_, err := policy.Agent(e.cfg) // whether it fits the observation
+	return err
+}
+
+// host has Python fly the entry.
+func (h *Harness) host(ctx context.Context, e *Entry, root, model string) (err error) {
+	e.Isolation = string(h.settings.Isolation)
+	e.session, err = h.session(ctx, pyworker.Team{
+		Root: root, Model: model, Algo: e.Manifest.Algo, Deterministic: e.Manifest.Deterministic,
+		EnvEntryPoint: e.Manifest.EnvEntryPoint, PolicyEntryPoint: e.Manifest.PolicyEntryPoint,
+	}, e.cfg)
+	return err
+}
+
+// session gives a team's code its place and time.
+func (h *Harness) session(ctx context.Context, team pyworker.Team, cfg flight.Config) (*pyworker.Session, error) {
+	box, err := h.box()
+	if err != nil {
+		return nil, err
+	}
+	python, err := h.python(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return pyworker.NewSession(python, box, team, scenarioOf(cfg), h.settings.Run)
+}
+
+func scenarioOf(cfg flight.Config) pyworker.Scenario {
+	return pyworker.Scenario{
+		Flights: cfg.Flights, Range: [2]int{cfg.NLo, cfg.NHi}, MaxSteps: cfg.MaxSteps, HoldSteps: cfg.HoldSteps,
+		Actions: cfg.Actions(),
+	}
+}
+
+// unpack writes the files of a submission and returns the folder of its manifest.
+func (h *Harness) unpack(e *Entry, s *submission.Submission) (root string, err error) {
+	if h.settings.Workdir == "" {
+		root, err = e.temporary()
+	} else {
+		root = filepath.Join(h.settings.Workdir, strings.TrimSuffix(filepath.Base(e.Zip), ".zip"))
+		err = errors.Join(os.MkdirAll(h.settings.Workdir, 0o755), os.Mkdir(root, 0o755))
+	}
+	if err != nil {
+		return "", err
+	}
+	return root, s.Extract(root)
+}
+
+func (e *Entry) temporary() (string, error) {
+	var err error
+	if e.folder, err = os.MkdirTemp("", "skyrail-team-"); err != nil {
+		return "", err
+	}
+	root := filepath.Join(e.folder, "team")
+	return root, os.Mkdir(root, 0o755)
+}
+
+// Serial reports whether the entry's episodes must be flown one after the other, by one agent: a team's code may
+// remember.
+func (e *Entry) Serial() bool { return e.session != nil }
+
+// Agent returns a fresh agent. If the manifest says deterministic: false, it samples.
+func (e *Entry) Agent(ctx context.Context) (agent.Agent, error) {
+	if e.session != nil {
+		return e.session.Guest(ctx), nil
+	}
+	a, err := e.network.Agent(e.cfg)
+	if d, ok := a.(agent.Distribution); ok && !e.Manifest.Deterministic {
+		return agent.NewSampled(d, e.cfg, 0), nil
+	}
+	return a, err
+}
+
+// Close removes what was unpacked. Agents must be closed before.
+func (e *Entry) Close() error {
+	var errs []error
+	if e.session != nil {
+		errs = append(errs, e.session.Close())
+	}
+	if e.folder != "" {
+		errs = append(errs, os.RemoveAll(e.folder))
+	}
+	return errors.Join(errs...)
+}
+
+func copyFile(to, from string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if _, err := io.Copy(out, in); err != nil {
+		return fmt.Errorf("copy %s: %w", from, err)
+	}
+	return nil
+}
