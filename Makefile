@@ -39,7 +39,7 @@ test-python: $(VENV)/ready build
 
 # Beside the real Stable-Baselines3 and torch, which are large: not part of `make test`.
 test-peers: $(PEERS)/ready build cage
-	$(PEERS)/bin/python internal/checkpoint/testdata/make_fixtures.py --check
+	$(PEERS)/bin/python internal/checkpoint/testdata/make_fixtures.py --stock python/skyrail/stock --check
 	SKYRAIL=$(abspath $(BIN)) SKYRAIL_PYTHON=$(abspath $(PEERS)/bin/python) \
 		$(PEERS)/bin/python -m pytest -q python/tests/peers
 

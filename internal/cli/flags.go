@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -93,14 +92,14 @@ type plan struct {
 }
 
 // plan reads the flags of the commands that fly agents over a list. What it returns must be closed.
-func (f *flightFlags) plan(ctx context.Context) (p plan, err error) {
+func (f *flightFlags) plan(cmd *cobra.Command) (p plan, err error) {
 	if p.cfg, p.offLeaderboard, err = f.config(); err != nil {
 		return p, err
 	}
 	if p.list, err = f.mainList(); err != nil {
 		return p, err
 	}
-	p.entrants, err = f.entrants(ctx, p.cfg)
+	p.entrants, err = f.entrants(cmd, p.cfg)
 	return p, err
 }
 
@@ -178,8 +177,9 @@ func readSeedFile(flag, name string) ([]uint64, error) {
 	return seeds, nil
 }
 
-// entrants returns a maker of fresh agents for every --agent. They must be closed.
-func (f *flightFlags) entrants(ctx context.Context, cfg flight.Config) (all []entrant, err error) {
+// entrants returns a maker of fresh agents for every --agent. They must be closed. Warnings about what was handed in go
+// to standard error.
+func (f *flightFlags) entrants(cmd *cobra.Command, cfg flight.Config) (all []entrant, err error) {
 	if len(f.agents) == 0 {
 		return nil, usage(fmt.Errorf("no agent; name one with --agent: %s, or a zip", strings.Join(agent.Names(), ", ")))
 	}
@@ -193,7 +193,7 @@ func (f *flightFlags) entrants(ctx context.Context, cfg flight.Config) (all []en
 		if slices.Contains(f.agents[:i], name) {
 			return all, usage(fmt.Errorf("--agent %s is given twice", name))
 		}
-		e, err := newEntrant(ctx, name, cfg, f.stochastic, harness)
+		e, err := newEntrant(cmd, name, cfg, f.stochastic, harness)
 		if err != nil {
 			return all, err
 		}
@@ -212,7 +212,6 @@ type entrant struct {
 	name   string
 	fresh  func() (agent.Agent, error)
 	serial bool         // its episodes are flown by one agent, in order
-	notes  []string     // warnings about what was handed in
 	close  func() error // nil if there is nothing to close
 }
 
@@ -226,7 +225,7 @@ func closeAll(entrants []entrant) error {
 	return errors.Join(errs...)
 }
 
-func newEntrant(ctx context.Context, name string, cfg flight.Config, stochastic bool, harness *ingest.Harness) (entrant, error) {
+func newEntrant(cmd *cobra.Command, name string, cfg flight.Config, stochastic bool, harness *ingest.Harness) (entrant, error) {
 	_, err := agent.New(name, cfg)
 	if err == nil {
 		return entrant{name: name, fresh: func() (agent.Agent, error) { return agent.New(name, cfg) }}, nil
@@ -234,7 +233,7 @@ func newEntrant(ctx context.Context, name string, cfg flight.Config, stochastic 
 	if _, missing := os.Stat(name); missing != nil && !strings.HasSuffix(name, ".zip") {
 		return entrant{}, usage(fmt.Errorf("%w, or a zip", err))
 	}
-	return openEntrant(ctx, harness, name, cfg, stochastic)
+	return openEntrant(cmd, harness, name, cfg, stochastic)
 }
 
 // repeat spells the command line that gives the same figures again: the flags that were given, in their order,

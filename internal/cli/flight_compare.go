@@ -29,7 +29,7 @@ is marked.`,
 		Example: `  skyrail flight compare --agent noop --agent random --agent rule-based
   skyrail flight compare --agent rule-based --holdout 0.4 --json`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			p, err := f.plan(cmd.Context())
+			p, err := f.plan(cmd)
 			if err != nil {
 				return err
 			}

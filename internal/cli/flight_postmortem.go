@@ -33,7 +33,7 @@ of 8 sampled episodes a seed. Agents without an action distribution skip the sec
 best of 8; sampled, they fly as they are.`,
 		Example: "  skyrail flight postmortem --agent noop --agent random --agent rule-based",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			p, err := f.plan(cmd.Context())
+			p, err := f.plan(cmd)
 			if err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ animation of every step. Several agents are drawn beside one another, at the sam
 			if err != nil {
 				return err
 			}
-			entrants, err := f.entrants(cmd.Context(), cfg)
+			entrants, err := f.entrants(cmd, cfg)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func newSubmit(a *app) *cobra.Command {
 			if out == "-" && f.json {
 				return usage(errors.New("--json and --out -: standard output cannot hold both"))
 			}
-			p, err := f.plan(cmd.Context())
+			p, err := f.plan(cmd)
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -126,16 +125,22 @@ func lasting(cmd *cobra.Command, v *time.Duration, name, usage string) {
 }
 
 // openEntrant makes an entrant of a file: a submission's zip, or a checkpoint.
-func openEntrant(ctx context.Context, h *ingest.Harness, path string, cfg flight.Config, stochastic bool) (entrant, error) {
+func openEntrant(cmd *cobra.Command, h *ingest.Harness, path string, cfg flight.Config, stochastic bool) (entrant, error) {
+	ctx := cmd.Context()
 	e, err := h.Open(ctx, path, cfg)
 	if err != nil {
 		return entrant{}, intakeFault(path, err)
+	}
+	for _, warning := range e.Warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "! %s: %s\n", e.Manifest.Team, warning)
+	}
+	if e.Isolation == string(sandbox.Process) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "! %s: its code runs without a cage\n", e.Manifest.Team)
 	}
 	return entrant{
 		name:   e.Manifest.Team,
 		serial: e.Serial(),
 		close:  e.Close,
-		notes:  e.Warnings,
 		fresh: func() (agent.Agent, error) {
 			a, err := e.Agent(ctx)
 			if d, ok := a.(agent.Distribution); ok && stochastic {
