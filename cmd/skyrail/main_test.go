@@ -33,7 +33,9 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SKYRAIL_PYTHON", os.Getenv("SKYRAIL_PYTHON"))
 			e.Setenv("TMPDIR", os.TempDir())
-			return nil
+			checkpoints, err := filepath.Abs("../../checkpoints")
+			e.Setenv("CHECKPOINTS", checkpoints)
+			return err
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "cage" {

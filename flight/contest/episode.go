@@ -26,9 +26,23 @@ type Episode struct {
 	Actions     []int   `json:"actions,omitempty"` // as answered, one a step
 }
 
-// Play resets env to seed and flies the agent to the end of the episode. The error is a
-// flight.ActionError, told with the seed and the step, for an agent that answers outside the action space, or what
-// an agent.Remote failed with; the Episode then has the actions that were flown.
+// MomentError is what went wrong in an episode, and when.
+type MomentError struct {
+	Seed uint64
+	Step int
+	Err  error
+}
+
+func (e *MomentError) Error() string {
+	return fmt.Sprintf("seed %d step %d: %v", e.Seed, e.Step, e.Err)
+}
+
+// Unwrap returns what went wrong.
+func (e *MomentError) Unwrap() error { return e.Err }
+
+// Play resets env to seed and flies the agent to the end of the episode. The error is a MomentError of a
+// flight.ActionError, for an agent that answers outside the action space, or of what an agent.Remote failed with; the
+// Episode then has the actions that were flown.
 func Play(env *flight.Env, a agent.Agent, seed uint64) (Episode, error) {
 	env.Reset(seed)
 	a.Reset()
@@ -75,7 +89,7 @@ func fly(env *flight.Env, seed uint64, next func() (int, error)) (Episode, error
 			status, err = env.Advance(action)
 		}
 		if err != nil {
-			return ep, fmt.Errorf("seed %d step %d: %w", seed, env.StepCount(), err)
+			return ep, &MomentError{seed, env.StepCount(), err}
 		}
 		ep.Actions = append(ep.Actions, action)
 	}
@@ -102,15 +116,10 @@ func Run(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, fr
 	})
 }
 
-// Failure is an episode in which an agent.Remote failed.
-type Failure struct {
-	Seed uint64 `json:"seed"`
-	Err  error  `json:"-"`
-}
-
 // RunThrough flies every seed, one after the other with one agent, and goes on after a failure of an agent.Remote:
-// the sector is idled from there to the end of the episode, and a fresh agent flies the next. A failure of fresh ends it.
-func RunThrough(ctx context.Context, cfg flight.Config, seeds []uint64, fresh func() (agent.Agent, error), flown func()) (episodes []Episode, failures []Failure, err error) {
+// the sector is idled from there to the end of the episode, and a fresh agent flies the next. A failure of fresh, or one
+// that is hopeless, ends it.
+func RunThrough(ctx context.Context, cfg flight.Config, seeds []uint64, fresh func() (agent.Agent, error), hopeless func(error) bool, flown func()) (episodes []Episode, failures []*MomentError, err error) {
 	env, err := flight.New(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -128,7 +137,11 @@ func RunThrough(ctx context.Context, cfg flight.Config, seeds []uint64, fresh fu
 		}
 		ep, fault := Play(env, a, seed)
 		if fault != nil {
-			failures = append(failures, Failure{seed, fault})
+			var failure *MomentError
+			if !errors.As(fault, &failure) || hopeless(fault) {
+				return nil, nil, fault
+			}
+			failures = append(failures, failure)
 			if err := ending(a)(); err != nil {
 				return nil, nil, err
 			}
@@ -207,11 +220,12 @@ func each(ctx context.Context, cfg flight.Config, seeds []uint64, workers int, f
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
+	err := group.Wait()
 	if i := int(first.Load()); i < len(seeds) {
-		return nil, faults[i]
+		err = errors.Join(faults[i], err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return episodes, nil
 }

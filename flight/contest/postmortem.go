@@ -165,16 +165,16 @@ func PostMortem(ctx context.Context, cfg flight.Config, seeds []uint64, workers 
 }
 
 // fly flies one pass: the seeds in order, with one set of players.
-func (p pass) fly(ctx context.Context, cfg flight.Config, seeds []uint64, fresh func() (agent.Agent, error), flown func()) (score Score, err error) {
+func (p pass) fly(ctx context.Context, cfg flight.Config, seeds []uint64, fresh func() (agent.Agent, error), flown func()) (_ Score, err error) {
 	env, err := flight.New(cfg)
 	if err != nil {
 		return Score{}, err
 	}
 	players := make([]agent.Agent, p.rollouts)
 	for k := range players {
-		a, err := fresh()
-		if err != nil {
-			return Score{}, err
+		a, fault := fresh()
+		if fault != nil {
+			return Score{}, fault
 		}
 		defer func() { err = errors.Join(err, ending(a)()) }()
 		players[k] = p.player(a, k)

@@ -96,11 +96,11 @@ func TestRunThroughIdlesAFailedEpisodeAndGoesOnAnew(t *testing.T) {
 		}
 		made = append(made, s)
 		return s, nil
-	}, nil)
+	}, func(error) bool { return false }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(failures) != 1 || failures[0].Seed != seeds[0] || !errors.Is(failures[0].Err, errTired) {
+	if len(failures) != 1 || failures[0].Seed != seeds[0] || failures[0].Step != 4 || !errors.Is(failures[0], errTired) {
 		t.Errorf("got failures %v, want the first seed's", failures)
 	}
 	env, err := flight.New(cfg)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"strings"
 
 	"skyrail/flight"
 	"skyrail/flight/agent"
@@ -81,29 +81,30 @@ func (p *Policy) readNetwork(files archive) error {
 	return err
 }
 
-// IsCheckpoint reports whether a zip that holds files of these names is a Stable-Baselines3 policy.zip, and not, say,
-// a submission with a policy.zip inside.
-func IsCheckpoint(names []string) bool {
-	return slices.Contains(names, dataFile) && slices.Contains(names, weightsFile)
+// IsCheckpoint reports whether a file of the given size in bytes is a Stable-Baselines3 policy.zip, good or not, rather
+// than, say, a submission with a policy.zip inside. It reads no more than the list of files.
+func IsCheckpoint(r io.ReaderAt, size int64) bool {
+	files, err := openArchive(r, size, maxArchive)
+	return err == nil && files[dataFile] != nil && files[weightsFile] != nil
 }
 
 // Algorithm returns what the policy was trained with: PPO, A2C, MaskablePPO or DQN.
 func (p *Policy) Algorithm() string { return p.about.algorithm }
 
-// Version returns the version of Stable-Baselines3 that wrote the file, "" if it does not say.
-func (p *Policy) Version() string { return p.about.version }
+// Package returns the top-level Python package that the policy's class is from, such as stable_baselines3 or policies.
+func (p *Policy) Package() string {
+	name, _, _ := strings.Cut(p.about.class.module, ".")
+	return name
+}
 
-// Shape describes the network, such as "103-64-64-36 Tanh" or "autoregressive, 5 flights, hidden 128".
-func (p *Policy) Shape() string { return p.network.shape() }
-
-// Weights returns the number of trained values in the file, those of value and target networks included.
-func (p *Policy) Weights() int { return p.weights }
-
-// ObservationLen returns the length of the observations that the policy was trained on.
-func (p *Policy) ObservationLen() int { return p.about.observation }
-
-// Actions returns the number of actions that the policy chooses from.
-func (p *Policy) Actions() int { return p.about.actions }
+// String describes the network in a line: "PPO, 103-64-64-36 Tanh, 12345 weights, Stable-Baselines3 2.9.2".
+func (p *Policy) String() string {
+	text := fmt.Sprintf("%s, %s, %d weights", p.about.algorithm, p.network.shape(), p.weights)
+	if p.about.version != "" {
+		text += ", Stable-Baselines3 " + p.about.version
+	}
+	return text
+}
 
 // Agent returns a fresh agent that flies the policy in environments of cfg; a MismatchError if the policy was trained
 // for another observation or other actions. Act is the deterministic answer, model.predict(deterministic=True).

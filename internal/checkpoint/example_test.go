@@ -27,9 +27,9 @@ func Example() {
 	obs := make([]float32, cfg.ObservationLen())
 	env.Reset(1)
 	env.Observe(obs)
-	fmt.Println(policy.Algorithm(), policy.Shape())
+	fmt.Println(policy)
 	fmt.Println("first action:", pilot.Act(obs))
 	// Output:
-	// PPO 103-64-64-36 Tanh
+	// PPO, 103-64-64-36 Tanh, 24037 weights, Stable-Baselines3 2.9.2
 	// first action: 8
 }

@@ -93,7 +93,7 @@ func TestTiniesFly(t *testing.T) {
 			t.Errorf("tiny %d: got %v, want a policy", i, err)
 			continue
 		}
-		t.Log(len(c.file), p.Algorithm(), p.Shape())
+		t.Log(len(c.file), p)
 		fly(t, c.file)
 	}
 }
@@ -150,13 +150,13 @@ func fly(t *testing.T, file []byte) {
 		return
 	}
 	pilot := p.network.agent(p.about)
-	obs, probabilities := make([]float32, p.ObservationLen()), make([]float64, p.Actions())
+	obs, probabilities := make([]float32, p.about.observation), make([]float64, p.about.actions)
 	for step := range 4 {
 		for i := range obs {
 			obs[i] = float32((i*i+step)%3) - 1
 		}
-		if got := pilot.Act(obs); got < 0 || got >= p.Actions() {
-			t.Errorf("got action %d of %d", got, p.Actions())
+		if got := pilot.Act(obs); got < 0 || got >= p.about.actions {
+			t.Errorf("got action %d of %d", got, p.about.actions)
 		}
 		if d, ok := pilot.(agent.Distribution); ok {
 			if d.Probabilities(obs, probabilities); !finite(probabilities) {

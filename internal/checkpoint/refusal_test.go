@@ -183,7 +183,7 @@ func TestOtherSpellings(t *testing.T) {
 		f := forge(t, "ppo-relu")
 		change(f)
 		p, err := read(f.pack())
-		if err != nil || p.Algorithm() != "PPO" || p.Shape() != "103-32-16-36 ReLU" {
+		if err != nil || p.Algorithm() != "PPO" || p.network.shape() != "103-32-16-36 ReLU" {
 			t.Errorf("%s: got %+v, %v", name, p, err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -15,6 +17,7 @@ import (
 // flown is what one entrant did on a list of seeds.
 type flown struct {
 	name     string
+	zip      string // the file it is from; empty for an agent of ours
 	episodes []contest.Episode
 }
 
@@ -29,6 +32,7 @@ type board struct {
 type boardRow struct {
 	Position int    `json:"position"`
 	Agent    string `json:"agent"`
+	Zip      string `json:"zip,omitempty"` // the file, which tells teams of one name apart
 	contest.Score
 	Packed         contest.Packed    `json:"packed"`
 	BeatsDoNothing bool              `json:"beats_do_nothing"`
@@ -37,11 +41,11 @@ type boardRow struct {
 
 // newBoard ranks entries; nothing is what doing nothing scores on the same list.
 func newBoard(l seedList, entries []flown, nothing contest.Score, perEpisode bool) board {
-	names, scores := make([]string, len(entries)), make([]contest.Score, len(entries))
+	rows, scores := make([]boardRow, len(entries)), make([]contest.Score, len(entries))
 	for i, e := range entries {
-		names[i], scores[i] = e.name, contest.NewScore(e.episodes)
+		rows[i], scores[i] = boardRow{Agent: e.name, Zip: e.zip}, contest.NewScore(e.episodes)
 	}
-	b := rankBoard(l, names, scores, nothing)
+	b := rankBoard(l, rows, scores, nothing)
 	if perEpisode {
 		for row, i := range contest.Rank(scores) {
 			b.Rows[row].PerEpisode = entries[i].episodes
@@ -50,15 +54,15 @@ func newBoard(l seedList, entries []flown, nothing contest.Score, perEpisode boo
 	return b
 }
 
-// rankBoard ranks scores.
-func rankBoard(l seedList, names []string, scores []contest.Score, nothing contest.Score) board {
+// rankBoard ranks entries, rows with their names, by their scores.
+func rankBoard(l seedList, rows []boardRow, scores []contest.Score, nothing contest.Score) board {
 	places := contest.Positions(scores)
 	b := board{Ranking: l.ranking, Title: l.title, Episodes: len(l.seeds)}
 	for _, i := range contest.Rank(scores) {
-		b.Rows = append(b.Rows, boardRow{
-			Position: places[i], Agent: names[i], Score: scores[i], Packed: scores[i].Pack(),
-			BeatsDoNothing: scores[i].Key().Compare(nothing.Key()) < 0,
-		})
+		row := rows[i]
+		row.Position, row.Score, row.Packed = places[i], scores[i], scores[i].Pack()
+		row.BeatsDoNothing = scores[i].Key().Compare(nothing.Key()) < 0
+		b.Rows = append(b.Rows, row)
 	}
 	return b
 }
@@ -89,7 +93,12 @@ func printStamp(w io.Writer, offLeaderboard []string) {
 
 // print writes the table in the shape of the published one.
 func (b board) print(w io.Writer) {
-	t := newTable("#", "submission", "failed", "congestion", "exit miss", "clearances", "touched", "")
+	header := []string{"#", "submission", "failed", "congestion", "exit miss", "clearances", "touched", ""}
+	files := slices.ContainsFunc(b.Rows, func(r boardRow) bool { return r.Zip != "" })
+	if files {
+		header = slices.Insert(header, 2, "zip")
+	}
+	t := newTable(header...)
 	for _, r := range b.Rows {
 		note := ""
 		switch {
@@ -98,7 +107,15 @@ func (b board) print(w io.Writer) {
 		case !r.BeatsDoNothing:
 			note = "! does not beat doing nothing"
 		}
-		t.AppendRow(table.Row{r.Position, r.Agent, r.Failed, r.Congestion, miss(r.ExitMiss), r.Clearances, r.Touched, note})
+		row := table.Row{r.Position, r.Agent, r.Failed, r.Congestion, miss(r.ExitMiss), r.Clearances, r.Touched, note}
+		if files {
+			file := ""
+			if r.Zip != "" {
+				file = shown(filepath.Base(r.Zip))
+			}
+			row = slices.Insert(row, 2, any(file))
+		}
+		t.AppendRow(row)
 	}
 	printTable(w, t)
 	for _, r := range b.Rows {
@@ -142,7 +159,7 @@ func newTable(header ...string) table.Writer {
 		row[i] = h
 		align := text.AlignRight
 		switch h {
-		case "submission", "agent", "check", "code", "why", "hint", "pass", "state", "half", "trophy", "for", "winners", "":
+		case "submission", "zip", "agent", "check", "code", "why", "hint", "pass", "state", "half", "trophy", "for", "winners", "":
 			align = text.AlignLeft
 		}
 		columns[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}

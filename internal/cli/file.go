@@ -115,9 +115,15 @@ func refuseInput(cmd *cobra.Command, name string) error {
 	}
 	var clash error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
+		var inputs []string
 		switch f.Name {
-		case "seeds", "private", "salt-file", "solution", "submission":
-			if in, err := os.Stat(f.Value.String()); err == nil && out.Mode().IsRegular() && os.SameFile(in, out) {
+		case "seeds", "private", "salt-file", "solution", "submission", "zip", "python":
+			inputs = []string{f.Value.String()}
+		case "agent":
+			inputs = f.Value.(pflag.SliceValue).GetSlice()
+		}
+		for _, input := range inputs {
+			if in, err := os.Stat(input); err == nil && out.Mode().IsRegular() && os.SameFile(in, out) {
 				clash = usage(fmt.Errorf("%s is the file that --%s reads; it would be replaced", name, f.Name))
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -199,20 +200,33 @@ func (f *flightFlags) entrants(cmd *cobra.Command, cfg flight.Config) (all []ent
 		}
 		all = append(all, e)
 	}
-	for i, e := range all { // two teams of one name are told apart by their files
-		if slices.ContainsFunc(all[:i], func(o entrant) bool { return o.name == e.name }) {
-			all[i].name = fmt.Sprintf("%s (%s)", e.name, f.agents[i])
-		}
-	}
 	return all, nil
 }
 
 // entrant is an agent by name.
 type entrant struct {
 	name   string
-	fresh  func() (agent.Agent, error)
-	serial bool         // its episodes are flown by one agent, in order
-	close  func() error // nil if there is nothing to close
+	zip    string                      // the file it is from; empty for one of ours
+	fresh  func() (agent.Agent, error) // as it is scored
+	plain  func() (agent.Agent, error) // not yet sampled; nil if that is fresh
+	serial bool                        // its episodes are flown by one agent, in order
+	close  func() error                // nil if there is nothing to close
+}
+
+// unsampled returns what makes the agent with its action distribution, if it has one.
+func (e entrant) unsampled() func() (agent.Agent, error) {
+	if e.plain != nil {
+		return e.plain
+	}
+	return e.fresh
+}
+
+// label names the entrant where names alone do not tell agents apart: by its file too.
+func (e entrant) label() string {
+	if e.zip == "" {
+		return e.name
+	}
+	return fmt.Sprintf("%s (%s)", e.name, shown(filepath.Base(e.zip)))
 }
 
 func closeAll(entrants []entrant) error {

@@ -120,7 +120,7 @@ func (r result) halves(l seedList, holdout float64) []board {
 		}
 		var entries []flown
 		for _, e := range r.entries {
-			entries = append(entries, flown{e.name, within(e.episodes)})
+			entries = append(entries, flown{e.name, e.zip, within(e.episodes)})
 		}
 		bs = append(bs, newBoard(half, entries, contest.NewScore(within(r.nothing)), false))
 	}
@@ -131,7 +131,8 @@ func (r result) halves(l seedList, holdout float64) []board {
 func (a *app) fly(ctx context.Context, cfg flight.Config, lists []seedList, entrants []entrant, jobs int) (results []result, err error) {
 	const idler = "noop"
 	players := slices.Clone(entrants)
-	if !slices.ContainsFunc(entrants, func(e entrant) bool { return e.name == idler }) {
+	isIdler := func(e entrant) bool { return e.name == idler && e.zip == "" }
+	if !slices.ContainsFunc(entrants, isIdler) {
 		players = append(players, entrant{name: idler, fresh: idle})
 	}
 	total := 0
@@ -149,12 +150,12 @@ func (a *app) fly(ctx context.Context, cfg flight.Config, lists []seedList, entr
 			}
 			episodes, err := contest.Run(ctx, cfg, l.seeds, workers, e.fresh, p.one)
 			if err != nil {
-				return nil, agentFault(e.name, err)
+				return nil, agentFault(e.label(), err)
 			}
 			if i < len(entrants) {
-				r.entries = append(r.entries, flown{e.name, episodes})
+				r.entries = append(r.entries, flown{e.name, e.zip, episodes})
 			}
-			if e.name == idler {
+			if isIdler(e) {
 				r.nothing = episodes
 			}
 		}

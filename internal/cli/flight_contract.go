@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -27,6 +28,9 @@ told. That is advice, and stops nothing: only our environment scores.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if env == "" {
 				return usage(errors.New("no environment; name its class with --env, such as envs.my_env:MyFlightEnv"))
+			}
+			if info, err := os.Stat(root); err != nil || !info.IsDir() {
+				return usage(fmt.Errorf("--root %s is not a folder", root))
 			}
 			c, err := ingest.New(settings).Contract(cmd.Context(), root, env, flight.DefaultConfig())
 			if err != nil {

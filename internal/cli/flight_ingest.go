@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,9 @@ organiser's secret seeds instead of the published ones.`,
 			case out == "-":
 				return usage(errors.New("--out -: standard output holds the result"))
 			}
+			if err := checkSettings(cmd, &f.intake); err != nil {
+				return err
+			}
 			list, err := f.judgedList()
 			if err != nil {
 				return err
@@ -47,8 +51,11 @@ organiser's secret seeds instead of the published ones.`,
 			told := struct {
 				ingest.Result
 				Submission *written `json:"submission,omitempty"`
-			}{Result: f.discreet(result)}
+			}{Result: result}
 			if out != "" && result.OK {
+				if list.ranking == "partial" {
+					told.Warnings = append(told.Warnings, fmt.Sprintf("%s has only %s", out, list.title))
+				}
 				trace := contest.NewTrace(result.Episodes)
 				steps := flight.DefaultConfig().MaxSteps
 				csv := file{out, func(w io.Writer) error { return contest.WriteTrace(w, trace, steps) }, 0}
@@ -102,12 +109,4 @@ func (f *flightFlags) judgedList() (seedList, error) {
 		list = list.first(f.limit)
 	}
 	return list, err
-}
-
-// discreet takes the secret seeds out of a result.
-func (f *flightFlags) discreet(r ingest.Result) ingest.Result {
-	if f.private != "" {
-		r.Failures = nil
-	}
-	return r
 }

@@ -38,9 +38,14 @@ best of 8; sampled, they fly as they are.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, p.close()) }()
+			if f.private != "" {
+				if p.list, err = f.judgedList(); err != nil {
+					return err
+				}
+			}
 			total := 0
 			for _, e := range p.entrants {
-				player, err := e.fresh()
+				player, err := e.unsampled()()
 				if err != nil {
 					return err
 				}
@@ -50,8 +55,8 @@ best of 8; sampled, they fly as they are.`,
 			bar := a.startProgress(cmd.Context(), total)
 			for _, e := range p.entrants {
 				var r contest.Report
-				if r, err = contest.PostMortem(cmd.Context(), p.cfg, p.list.seeds, f.jobs, e.name, e.fresh, bar.one); err != nil {
-					err = agentFault(e.name, err)
+				if r, err = contest.PostMortem(cmd.Context(), p.cfg, p.list.seeds, f.jobs, e.label(), e.unsampled(), bar.one); err != nil {
+					err = agentFault(e.label(), err)
 					break
 				}
 				found.Reports = append(found.Reports, r)
@@ -70,6 +75,7 @@ best of 8; sampled, they fly as they are.`,
 	}
 	f.agent(cmd)
 	f.list(cmd)
+	f.instead(cmd)
 	f.converging(cmd)
 	f.parallel(cmd)
 	f.machine(cmd)

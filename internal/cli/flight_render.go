@@ -77,7 +77,7 @@ animation of every step. Several agents are drawn beside one another, at the sam
 func shoot(ctx context.Context, cfg flight.Config, e entrant, seed uint64) (picture.Film, contest.Episode, error) {
 	episodes, err := contest.Run(ctx, cfg, []uint64{seed}, 1, e.fresh, nil)
 	if err != nil {
-		return picture.Film{}, contest.Episode{}, agentFault(e.name, err)
+		return picture.Film{}, contest.Episode{}, agentFault(e.label(), err)
 	}
 	film, err := picture.Record(cfg, seed, episodes[0].Actions, e.name)
 	return film, episodes[0], err

@@ -48,7 +48,7 @@ list that has no row is an error, and with --strict a seed that is not on the li
 			}
 			bs := boards{
 				ScoreVersion: contest.ScoreVersion, OffLeaderboard: off, Repeat: repeat(cmd),
-				Boards: []board{newBoard(list, []flown{{submission, episodes}}, contest.NewScore(nothing), perEpisode)},
+				Boards: []board{newBoard(list, []flown{{submission, "", episodes}}, contest.NewScore(nothing), perEpisode)},
 			}
 			if f.json {
 				return printJSON(a.out, bs)

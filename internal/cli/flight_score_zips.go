@@ -1,20 +1,23 @@
 package cli
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
+	"runtime"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"skyrail/flight"
 	"skyrail/flight/contest"
 	"skyrail/internal/ingest"
+	"skyrail/internal/sandbox"
 )
 
 // ceremony is what the score-zips command has found.
@@ -26,7 +29,7 @@ type ceremony struct {
 
 func newScoreZips(a *app) *cobra.Command {
 	var f flightFlags
-	var dir, results string
+	var dir, resultsName string
 	var noContract bool
 	cmd := &cobra.Command{
 		Use:   "score-zips",
@@ -34,12 +37,15 @@ func newScoreZips(a *app) *cobra.Command {
 		Long: `Score every .zip of a folder, each in a cage of its own, and print the board, then those without a score and
 why. With --private it is the board that decides.
 
-What is found goes to the results file at once. A run that was interrupted goes on where it stopped, and a zip that
-has not changed since is not flown again.`,
+With --results what is found goes to that file at once. A run that was interrupted goes on where it stopped, and a
+zip that has not changed since is not flown again, unless what it failed by depends on the machine.`,
 		Example: `  skyrail flight score-zips --dir submissions
   skyrail flight score-zips --dir submissions --private private.txt --results private.jsonl -j 4`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			f.intake.Contract = !noContract
+			if err := checkSettings(cmd, &f.intake); err != nil {
+				return err
+			}
 			list, err := f.judgedList()
 			if err != nil {
 				return err
@@ -48,45 +54,26 @@ has not changed since is not flown again.`,
 			if err != nil {
 				return err
 			}
-			known, err := knownResults(results)
+			results, err := openResults(resultsName, f.private != "")
 			if err != nil {
 				return err
 			}
-			save, closeResults, err := appendResults(results, f.private != "")
-			if err != nil {
-				return err
-			}
+			defer func() { err = errors.Join(err, results.close()) }()
 			bar := a.startProgress(cmd.Context(), len(zips)*len(list.seeds))
 			cfg := flight.DefaultConfig()
-			records, err := ingest.New(f.intake).ScoreAll(cmd.Context(), zips, cfg, list.seeds, f.jobs, known, func(r ingest.Record) error {
-				r.Result = f.discreet(r.Result)
-				return save(r)
-			}, bar.one)
+			records, err := ingest.New(f.intake).ScoreAll(cmd.Context(), zips, cfg, list.seeds, f.jobs, results.known, results.save, bar.one)
 			a.stopProgress(bar, err)
-			if err = errors.Join(err, closeResults()); err != nil {
+			if errors.Is(err, context.Canceled) && results.file != nil {
+				return &interrupted{fmt.Sprintf("interrupted; %s in %s, and the same command goes on", count(results.kept, "result"), resultsName), err}
+			}
+			if err != nil {
 				return intakeFault(dir, err)
-			}
-			for i := range records {
-				records[i].Result = f.discreet(records[i].Result)
-			}
-			if results != "" { // in order, and without what is out of date
-				err := a.writeFiles(cmd, file{results, func(w io.Writer) error {
-					for _, r := range records {
-						if err := ingest.WriteRecord(w, r); err != nil {
-							return err
-						}
-					}
-					return nil
-				}, resultsMode(f.private != "")})
-				if err != nil {
-					return err
-				}
 			}
 			nothing, err := contest.Run(cmd.Context(), cfg, list.seeds, f.jobs, idle, nil)
 			if err != nil {
 				return err
 			}
-			found := newCeremony(list, records, contest.NewScore(nothing))
+			found := newCeremony(list, records, contest.NewScore(nothing), f.private != "")
 			found.Repeat = repeat(cmd)
 			if f.json {
 				return printJSON(a.out, found)
@@ -97,17 +84,17 @@ has not changed since is not flown again.`,
 	}
 	cmd.Flags().StringVar(&dir, "dir", "submissions", "the folder with the zips")
 	cmd.Flags().BoolVar(&noContract, "no-contract", false, "score without the contract suite")
-	cmd.Flags().StringVar(&results, "results", "", "keep the results in this file, and go on from it")
+	cmd.Flags().StringVar(&resultsName, "results", "", "put every result in this file at once, and go on from it")
 	f.list(cmd)
 	f.instead(cmd)
-	f.parallel(cmd)
+	positive(cmd, &f.jobs, "jobs", "j", runtime.NumCPU(), "submissions scored at once; the results are the same for every number")
 	pythonFlags(cmd, &f.intake)
 	zipFlags(cmd, &f.intake)
 	f.machine(cmd)
 	return cmd
 }
 
-// zipsOf returns the zips of a folder, by name.
+// zipsOf returns what a folder has by the name of a zip, sorted. What macOS puts beside files is none.
 func zipsOf(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -115,7 +102,7 @@ func zipsOf(dir string) ([]string, error) {
 	}
 	var zips []string
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".zip" {
+		if strings.EqualFold(filepath.Ext(e.Name()), ".zip") && !strings.HasPrefix(e.Name(), "._") {
 			zips = append(zips, filepath.Join(dir, e.Name()))
 		}
 	}
@@ -125,86 +112,44 @@ func zipsOf(dir string) ([]string, error) {
 	return zips, nil
 }
 
-// knownResults reads a results file; one that is not there yet has none.
-func knownResults(name string) (map[string]ingest.Record, error) {
-	if name == "" {
-		return nil, nil
-	}
-	in, err := openInput(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, usage(fmt.Errorf("--results: %w", err))
-	}
-	defer in.Close()
-	known, err := ingest.ReadRecords(in)
-	if err != nil {
-		return nil, usage(fmt.Errorf("--results %s: %w", name, err))
-	}
-	return known, nil
-}
-
-// resultsMode is the mode of a new results file: that of a secret list is the organiser's alone.
-func resultsMode(secret bool) os.FileMode {
-	if secret {
-		return 0o600
-	}
-	return 0o644
-}
-
-// appendResults returns what puts a record at the end of a results file. A line that a run was cut off in is taken
-// away first.
-func appendResults(name string, secret bool) (save func(ingest.Record) error, closeFile func() error, err error) {
-	if name == "" {
-		return func(ingest.Record) error { return nil }, func() error { return nil }, nil
-	}
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, resultsMode(secret))
-	if err != nil {
-		return nil, nil, usage(fmt.Errorf("--results: %w", err))
-	}
-	whole, err := io.ReadAll(f)
-	if err == nil {
-		end := int64(bytes.LastIndexByte(whole, '\n') + 1)
-		err = f.Truncate(end)
-		if err == nil {
-			_, err = f.Seek(end, io.SeekStart)
-		}
-	}
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("results %s: %w", name, err), f.Close())
-	}
-	return func(r ingest.Record) error { return ingest.WriteRecord(f, r) }, f.Close, nil
-}
-
-// newCeremony ranks those with a score and lists the others.
-func newCeremony(list seedList, records []ingest.Record, nothing contest.Score) ceremony {
+// newCeremony ranks those with a score and lists the others. Of a secret list it tells nothing that a team's code has said.
+func newCeremony(list seedList, records []ingest.Record, nothing contest.Score, secret bool) ceremony {
 	c := ceremony{boards: boards{ScoreVersion: contest.ScoreVersion}, Unscored: []ingest.Result{}}
-	var names []string
+	var rows []boardRow
 	var scores []contest.Score
 	for _, r := range records {
-		c.Results = append(c.Results, r.Result)
-		if !r.Result.OK {
-			c.Unscored = append(c.Unscored, r.Result)
+		result := r.Result
+		if secret {
+			result = result.Discreet()
+		}
+		c.Results = append(c.Results, result)
+		if !result.OK {
+			c.Unscored = append(c.Unscored, result)
 			continue
 		}
-		name := r.Result.Team
-		if slices.ContainsFunc(records, func(o ingest.Record) bool { return o.Result.Team == name && o.Result.Zip != r.Result.Zip }) {
-			name = fmt.Sprintf("%s (%s)", name, filepath.Base(r.Result.Zip))
-		}
-		names, scores = append(names, name), append(scores, r.Total)
+		rows, scores = append(rows, boardRow{Agent: result.Team, Zip: result.Zip}), append(scores, r.Total)
 	}
-	c.Boards = []board{rankBoard(list, names, scores, nothing)}
+	c.Boards = []board{rankBoard(list, rows, scores, nothing)}
 	return c
 }
 
+// The widths at which the cells of the unscored are broken.
+const (
+	whyWidth  = 60
+	hintWidth = 40
+)
+
 func (c ceremony) print(w io.Writer) {
 	for _, r := range c.Results {
+		file := shown(filepath.Base(r.Zip))
 		for _, warning := range r.Warnings {
-			fmt.Fprintf(w, "! %s: %s\n", nameOf(r), warning)
+			fmt.Fprintf(w, "! %s: %s\n", file, warning)
 		}
-		if r.Isolation == "process" {
-			fmt.Fprintf(w, "! %s: its code ran without a cage (--isolation process)\n", nameOf(r))
+		if r.Isolation == string(sandbox.Process) {
+			fmt.Fprintf(w, "! %s: its code ran without a cage\n", file)
+		}
+		if n := len(r.Failures); n > 0 {
+			fmt.Fprintf(w, "! %s: its code failed in %s (%s), which were flown to their end without clearances\n", file, count(n, "episode"), r.Failures[0].Code)
 		}
 	}
 	c.boards.print(w)
@@ -212,17 +157,9 @@ func (c ceremony) print(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w, "\nUNSCORED, and what the team can do:")
-	t := newTable("submission", "code", "why", "hint")
+	t := newTable("submission", "zip", "code", "why", "hint")
 	for _, r := range c.Unscored {
-		t.AppendRow(table.Row{nameOf(r), r.Code, r.Error, r.Hint})
+		t.AppendRow(table.Row{r.Team, shown(filepath.Base(r.Zip)), r.Code, text.WrapSoft(r.Error, whyWidth), text.WrapSoft(r.Hint, hintWidth)})
 	}
 	printTable(w, t)
-}
-
-// nameOf is what a result is called: by its team if its manifest could be read.
-func nameOf(r ingest.Result) string {
-	if r.Team != "" {
-		return r.Team
-	}
-	return filepath.Base(r.Zip)
 }

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/docker/go-units"
 	"github.com/spf13/cobra"
@@ -40,6 +43,25 @@ func pythonFlags(cmd *cobra.Command, s *ingest.Settings) {
 	lasting(cmd, &run.Decision, "decision-time", "most time for one action")
 	lasting(cmd, &run.Episode, "episode-time", "most time for one episode")
 	lasting(cmd, &run.Submission, "submission-time", "most time for all of one submission")
+}
+
+// checkSettings refuses settings that make no sense together, after the flags are read.
+func checkSettings(cmd *cobra.Command, s *ingest.Settings) error {
+	if !cmd.Flags().Changed("file-size") {
+		s.Zip.MaxFileBytes = min(s.Zip.MaxFileBytes, s.Zip.MaxBytes)
+	}
+	if err := s.Zip.Validate(); err != nil {
+		return usage(fmt.Errorf("the sizes of --zip-size, --unpacked-size, --file-size and --files: %w", err))
+	}
+	return nil
+}
+
+// shown makes a file's name fit for a line of a table.
+func shown(name string) string {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // zipFlags adds the flags of commands that take submissions in.
@@ -139,11 +161,13 @@ func openEntrant(cmd *cobra.Command, h *ingest.Harness, path string, cfg flight.
 	}
 	return entrant{
 		name:   e.Manifest.Team,
+		zip:    path,
+		plain:  func() (agent.Agent, error) { return e.Agent(ctx) },
 		serial: e.Serial(),
 		close:  e.Close,
 		fresh: func() (agent.Agent, error) {
 			a, err := e.Agent(ctx)
-			if d, ok := a.(agent.Distribution); ok && stochastic {
+			if d, ok := a.(agent.Distribution); ok && (stochastic || !e.Manifest.Deterministic) {
 				return agent.NewSampled(d, cfg, 0), nil
 			}
 			return a, err
@@ -161,11 +185,14 @@ func intakeFault(name string, err error) error {
 		unavailable *sandbox.UnavailableError
 		unusable    *pyworker.PythonError
 	)
-	err = fmt.Errorf("%s: %w", name, err)
+	if errors.Is(err, os.ErrNotExist) {
+		return usage(fmt.Errorf("%s: no such file or directory", shown(name)))
+	}
+	err = fmt.Errorf("%s: %w", shown(name), err)
 	switch {
 	case errors.As(err, &refusal), errors.As(err, &verdict), errors.As(err, &invalid), errors.As(err, &mismatch):
 		return refused(err)
-	case errors.As(err, &unavailable), errors.As(err, &unusable), errors.Is(err, os.ErrNotExist):
+	case errors.As(err, &unavailable), errors.As(err, &unusable):
 		return usage(err)
 	}
 	return err

@@ -82,6 +82,11 @@ func run(ctx context.Context, args []string, a *app) int {
 	if err == nil {
 		return exitDone
 	}
+	var left *interrupted
+	if errors.As(err, &left) {
+		fmt.Fprintf(a.err, "%s: %v\n", cmd.CommandPath(), left)
+		return exitFault
+	}
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintf(a.err, "%s: interrupted, nothing was written\n", cmd.CommandPath())
 		return exitFault

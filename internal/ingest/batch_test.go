@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 	"skyrail/flight"
 	"skyrail/flight/contest"
+	"skyrail/internal/sandbox"
 )
 
 // twenty makes twenty zips: fifteen that can be scored, and five that should not have been made.
@@ -123,20 +125,20 @@ func TestRecordsAreReadBackAndNotFoundAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	length := file.Len()
 	file.WriteString(`{"key":"cut o`)
-	known, err := ReadRecords(&file)
+	known, whole, err := ReadRecords(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(known) != 2 {
-		t.Fatalf("read %d records, want 2", len(known))
+	if len(known) != 2 || whole != int64(length) {
+		t.Fatalf("read %d records in %d bytes, want 2 in %d", len(known), whole, length)
 	}
 	again := score(known, func() { t.Error("an episode was flown again") })
 	if diff := cmp.Diff(first, again, cmpopts.IgnoreFields(Result{}, "Episodes")); diff != "" {
 		t.Errorf("first (-), again (+):\n%s", diff)
 	}
 
-	// Another zip, other seeds or another choice is something else.
 	policyTeam("return 1, None\n").zipped(t, dir, "good")
 	flownAgain := 0
 	score(known, func() { flownAgain++ })
@@ -145,14 +147,83 @@ func TestRecordsAreReadBackAndNotFoundAgain(t *testing.T) {
 	}
 }
 
+func TestWhatDependsOnTheMachineIsFoundAgain(t *testing.T) {
+	caged(t)
+	zips := []string{policyTeam("").with(team{"policy/mine.py": "import not_installed\n"}).zipped(t, t.TempDir(), "needy")}
+	known, found := map[string]Record{}, 0
+	for round := range 2 {
+		_, err := New(settings(t)).ScoreAll(t.Context(), zips, flight.DefaultConfig(), contest.PublicSeeds()[:1], 1, known, func(r Record) error {
+			found++
+			known[r.Key] = r
+			return nil
+		}, nil)
+		if err != nil || found != round+1 {
+			t.Fatalf("round %d: found %d times, %v", round, found, err)
+		}
+	}
+}
+
+// TestTheKeyIsOfAllThatCounts changes one thing after the other.
+func TestTheKeyIsOfAllThatCounts(t *testing.T) {
+	dir := t.TempDir()
+	zip := policyTeam("return 0, None\n").zipped(t, dir, "a")
+	renamed := policyTeam("return 0, None\n").zipped(t, dir, "b")
+	changed := policyTeam("return 1, None\n").zipped(t, t.TempDir(), "a")
+	seeds := contest.PublicSeeds()[:2]
+	keys := map[string]string{}
+	key := func(what, zip string, seeds []uint64, change func(*Settings)) {
+		t.Helper()
+		s := settings(t)
+		change(&s)
+		k, err := New(s).key(zip, flight.DefaultConfig(), seeds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := keys[k]; ok {
+			t.Errorf("%s and %s have the same key", what, other)
+		}
+		keys[k] = what
+	}
+	nothing := func(*Settings) {}
+	key("as it is", zip, seeds, nothing)
+	key("another name", renamed, seeds, nothing)
+	key("another zip", changed, seeds, nothing)
+	key("fewer seeds", zip, seeds[:1], nothing)
+	key("the contract", zip, seeds, func(s *Settings) { s.Contract = true })
+	key("idled failures", zip, seeds, func(s *Settings) { s.OnFailure = Idle })
+	key("no cage", zip, seeds, func(s *Settings) { s.Isolation = sandbox.Process })
+	key("more memory", zip, seeds, func(s *Settings) { s.Run.Process.Memory *= 2 })
+	key("fewer files", zip, seeds, func(s *Settings) { s.Zip.MaxFiles-- })
+}
+
+func TestWhatCannotBeReadDoesNotStopTheOthers(t *testing.T) {
+	caged(t)
+	dir := t.TempDir()
+	good := policyTeam("return 0, None\n").zipped(t, dir, "good")
+	folder, dangling, pipe := filepath.Join(dir, "folder.zip"), filepath.Join(dir, "dangling.zip"), filepath.Join(dir, "pipe.zip")
+	if err := errors.Join(os.Mkdir(folder, 0o755), os.Symlink("nowhere", dangling), syscall.Mkfifo(pipe, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	records, err := New(settings(t)).ScoreAll(t.Context(), []string{dangling, folder, good, pipe}, flight.DefaultConfig(), contest.PublicSeeds()[:1], 2, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range records {
+		if scored := i == 2; r.Result.OK != scored || !scored && r.Result.Code != "zip-unreadable" {
+			t.Errorf("%s: got ok %v, code %q", r.Result.Zip, r.Result.OK, r.Result.Code)
+		}
+	}
+}
+
 func TestReadRecordsSaysWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
+		"no line":  {"correct horse battery staple", "line 1 is none of a results file"},
 		"no JSON":  {"hello\n", "line 1: "},
 		"no key":   {"{\"key\":\"a\"}\n{}\n", "line 2 has no key"},
-		"too long": {strings.Repeat("x", maxRecord+1), "line 1 is longer"},
+		"too long": {`{"key":"` + strings.Repeat("x", maxRecord), "line 1 is longer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := ReadRecords(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, _, err := ReadRecords(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got error %v, want %q", err, c.want)
 			}
 		})
@@ -162,17 +233,13 @@ func TestReadRecordsSaysWhatIsWrong(t *testing.T) {
 func TestAnInterruptEndsEverything(t *testing.T) {
 	caged(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	zips := []string{policyTeam("if self.steps == 3:\n    import time\n    time.sleep(1000)\nreturn 0, None\n").zipped(t, t.TempDir(), "sleeper")}
+	// It sleeps in its second episode, and at the end of the first somebody interrupts.
+	zips := []string{policyTeam("if obs[65] == -1 and self.steps > 1:\n    import time\n    time.sleep(1000)\nreturn 0, None\n").zipped(t, t.TempDir(), "sleeper")}
 	s := settings(t)
-	s.Run.Decision = time.Hour
-	done := make(chan error)
-	go func() {
-		_, err := New(s).ScoreAll(ctx, zips, flight.DefaultConfig(), contest.PublicSeeds()[:2], 1, nil, nil, nil)
-		done <- err
-	}()
-	time.AfterFunc(2*time.Second, cancel)
-	if err := <-done; !errors.Is(err, ctx.Err()) {
-		t.Errorf("got %v, want the context's error", err)
+	s.Run.Decision, s.Run.Episode = time.Hour, time.Hour
+	_, err := New(s).ScoreAll(ctx, zips, flight.DefaultConfig(), contest.PublicSeeds()[:2], 1, nil, nil, cancel)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that it was cancelled", err)
 	}
 }
 
@@ -181,9 +248,12 @@ func FuzzReadRecords(f *testing.F) {
 	f.Add([]byte("{}\n"))
 	f.Add([]byte("\n\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		records, err := ReadRecords(bytes.NewReader(data))
+		records, whole, err := ReadRecords(bytes.NewReader(data))
 		if err != nil {
 			return
+		}
+		if whole < 0 || whole > int64(len(data)) || whole > 0 && data[whole-1] != '\n' {
+			t.Errorf("got %d whole bytes of %d", whole, len(data))
 		}
 		for _, r := range records {
 			if err := WriteRecord(&bytes.Buffer{}, r); err != nil {

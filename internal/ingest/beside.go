@@ -57,7 +57,7 @@ func beside(ctx context.Context, session *pyworker.Session, cfg flight.Config) (
 		return nil, err
 	}
 	for i, r := range recordings {
-		if difference := firstDifference(r.Figures, ours[i]); difference != "" {
+		if difference := firstDifference(r, ours[i]); difference != "" {
 			return []string{fmt.Sprintf("the environment parts from ours (only ours scores): seed %d %s", r.Seed, difference)}, nil
 		}
 	}
@@ -87,7 +87,8 @@ func flyRandom(cfg flight.Config, seed uint64) (actions []int, infos []flight.In
 }
 
 // firstDifference tells the first step and figure at which theirs is not ours, empty if there is none.
-func firstDifference(theirs [][]float64, ours []flight.Info) string {
+func firstDifference(r pyworker.Recording, ours []flight.Info) string {
+	theirs := r.Figures
 	for step, info := range ours {
 		if step >= len(theirs) {
 			return fmt.Sprintf("step %d: its episode has ended, ours goes on", step)
@@ -100,6 +101,9 @@ func firstDifference(theirs [][]float64, ours []flight.Info) string {
 				return fmt.Sprintf("step %d: %s is %v, ours %v", step, f.name, got, want)
 			}
 		}
+	}
+	if !r.Ended {
+		return fmt.Sprintf("step %d: ours has ended, its episode goes on", len(ours)-1)
 	}
 	return ""
 }

@@ -1,14 +1,12 @@
 package ingest
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"skyrail/flight"
@@ -30,6 +28,7 @@ type Entry struct {
 	Manifest  submission.Manifest
 	Warnings  []string
 	Isolation string // Native, or how its Python runs: cage or process
+	Network   string // what the engine flies, empty if that is Python
 
 	cfg     flight.Config
 	network *checkpoint.Policy // nil if it needs Python
@@ -37,10 +36,11 @@ type Entry struct {
 	folder  string             // temporary, removed by Close; empty if there is none
 }
 
-// Open makes a zip ready to be flown in cfg's scenario. The error is a *submission.Refusal or a
-// *checkpoint.UnsupportedError if that is the team's to mend; anything else is a fault of the machine.
+// Open makes a zip ready to be flown in cfg's scenario. The error is a *submission.Refusal, a *checkpoint.InvalidError or a
+// *checkpoint.MismatchError if that is the team's to mend; anything else is a fault of the machine. The Entry is never
+// nil: beside an error it has what is known, and is closed.
 func (h *Harness) Open(ctx context.Context, path string, cfg flight.Config) (*Entry, error) {
-	e := &Entry{Zip: path, cfg: cfg, Isolation: Native}
+	e := &Entry{Zip: path, cfg: cfg}
 	open := h.openSubmission
 	if isCheckpoint(path) {
 		open = h.openCheckpoint
@@ -53,16 +53,16 @@ func (h *Harness) Open(ctx context.Context, path string, cfg flight.Config) (*En
 
 // isCheckpoint tells a bare checkpoint from a submission, which is what anything else is taken for.
 func isCheckpoint(path string) bool {
-	z, err := zip.OpenReader(path)
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() { // opening a pipe would wait for a writer
+		return false
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
-	defer z.Close()
-	var names []string
-	for _, f := range z.File {
-		names = append(names, f.Name)
-	}
-	return checkpoint.IsCheckpoint(names)
+	defer f.Close()
+	return checkpoint.IsCheckpoint(f, info.Size())
 }
 
 func (h *Harness) openCheckpoint(ctx context.Context, e *Entry) error {
@@ -94,11 +94,13 @@ func (h *Harness) openCheckpoint(ctx context.Context, e *Entry) error {
 
 func (h *Harness) openSubmission(ctx context.Context, e *Entry) error {
 	s, err := submission.Open(e.Zip, h.settings.Zip)
+	if s != nil {
+		e.Manifest, e.Warnings = s.Manifest, s.Warnings
+	}
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	e.Manifest, e.Warnings = s.Manifest, s.Warnings
 
 	root, err := h.unpack(e, s)
 	if err != nil {
@@ -108,34 +110,46 @@ func (h *Harness) openSubmission(ctx context.Context, e *Entry) error {
 	if s.Has(modelName) {
 		model = filepath.Join(root, filepath.FromSlash(modelName))
 	}
-	if e.Manifest.EnvEntryPoint == "" && e.Manifest.PolicyEntryPoint == "" && !shipsPolicyCode(root) {
+	if e.Manifest.EnvEntryPoint == "" && e.Manifest.PolicyEntryPoint == "" {
 		policy, err := checkpoint.Open(model)
 		var unsupported *checkpoint.UnsupportedError
 		switch {
-		case err == nil:
+		case err == nil && !ships(root, policy.Package()):
 			return e.fly(policy)
-		case !errors.As(err, &unsupported):
+		case err != nil && !errors.As(err, &unsupported):
 			return err
 		}
 	}
 	return h.host(ctx, e, root, model)
 }
 
-// shipsPolicyCode reports whether a submission brings modules that a checkpoint's classes may come from. Then its
-// network may compute something else than its tensors suggest.
-func shipsPolicyCode(root string) bool {
-	return slices.ContainsFunc([]string{"policies", "stable_baselines3", "sb3_contrib", "torch"}, func(name string) bool {
-		_, folder := os.Stat(filepath.Join(root, name))
-		_, file := os.Stat(filepath.Join(root, name+".py"))
-		return folder == nil || file == nil
-	})
+// ships reports whether a submission brings a Python package or module of that name. A network whose class it may be
+// from can compute something else than its tensors suggest.
+func ships(root, name string) bool {
+	_, folder := os.Stat(filepath.Join(root, name))
+	_, file := os.Stat(filepath.Join(root, name+".py"))
+	return folder == nil || file == nil
 }
 
 // fly makes the engine fly the network.
 func (e *Entry) fly(policy *checkpoint.Policy) error {
-	e.network = policy
+	e.network, e.Isolation, e.Network = policy, Native, policy.String()
+	if said := knownAlgorithm(e.Manifest.Algo); said != "" && said != policy.Algorithm() {
+		e.Warnings = append(e.Warnings, fmt.Sprintf("the manifest says algo: %s, the checkpoint is of %s and is flown as that", e.Manifest.Algo, policy.Algorithm()))
+	}
 	_, err := policy.Agent(e.cfg) // whether it fits the observation
 	return err
+}
+
+// knownAlgorithm returns the name of an algorithm that the engine flies, however it is spelled; "" for any other, since
+// teams write what they like.
+func knownAlgorithm(name string) string {
+	for _, known := range []string{"PPO", "A2C", "DQN", "MaskablePPO"} {
+		if strings.EqualFold(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name), known) {
+			return known
+		}
+	}
+	return ""
 }
 
 // host has Python fly the entry.
@@ -173,8 +187,7 @@ func (h *Harness) unpack(e *Entry, s *submission.Submission) (root string, err e
 	if h.settings.Workdir == "" {
 		root, err = e.temporary()
 	} else {
-		root = filepath.Join(h.settings.Workdir, strings.TrimSuffix(filepath.Base(e.Zip), ".zip"))
-		err = errors.Join(os.MkdirAll(h.settings.Workdir, 0o755), os.Mkdir(root, 0o755))
+		root, err = h.place(e.Zip)
 	}
 	if err != nil {
 		return "", err
@@ -182,25 +195,54 @@ func (h *Harness) unpack(e *Entry, s *submission.Submission) (root string, err e
 	return root, s.Extract(root)
 }
 
+// place makes the folder of a zip in Workdir.
+func (h *Harness) place(zip string) (string, error) {
+	name := strings.TrimSuffix(filepath.Base(zip), ".zip")
+	if strings.Trim(name, ".") == "" { // such as ...zip
+		name = "submission"
+	}
+	root, err := filepath.Abs(filepath.Join(h.settings.Workdir, name))
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(h.settings.Workdir, 0o755); err != nil {
+		return "", err
+	}
+	err = os.Mkdir(root, 0o755)
+	if errors.Is(err, os.ErrExist) {
+		return "", fmt.Errorf("%s is there already; remove it, or name another folder to work in", root)
+	}
+	return root, errors.Join(err, os.Chmod(root, 0o755))
+}
+
 func (e *Entry) temporary() (string, error) {
 	var err error
 	if e.folder, err = os.MkdirTemp("", "skyrail-team-"); err != nil {
 		return "", err
 	}
-	root := filepath.Join(e.folder, "team")
-	return root, os.Mkdir(root, 0o755)
+	root, err := filepath.Abs(filepath.Join(e.folder, "team"))
+	if err != nil {
+		return "", err
+	}
+	// Whatever the umask says: as root, a team's code is somebody else.
+	return root, errors.Join(os.Mkdir(root, 0o755), os.Chmod(root, 0o755))
 }
 
 // Serial reports whether the entry's episodes must be flown one after the other, by one agent: a team's code may
 // remember.
 func (e *Entry) Serial() bool { return e.session != nil }
 
-// Agent returns a fresh agent. If the manifest says deterministic: false, it samples.
+// Agent returns a fresh agent, which may be an agent.Distribution.
 func (e *Entry) Agent(ctx context.Context) (agent.Agent, error) {
 	if e.session != nil {
 		return e.session.Guest(ctx), nil
 	}
-	a, err := e.network.Agent(e.cfg)
+	return e.network.Agent(e.cfg)
+}
+
+// Scored returns a fresh agent as the manifest wants it scored: sampled if it says deterministic: false.
+func (e *Entry) Scored(ctx context.Context) (agent.Agent, error) {
+	a, err := e.Agent(ctx)
 	if d, ok := a.(agent.Distribution); ok && !e.Manifest.Deterministic {
 		return agent.NewSampled(d, e.cfg, 0), nil
 	}
@@ -229,7 +271,7 @@ func copyFile(to, from string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, out.Close()) }()
+	defer func() { err = errors.Join(err, out.Chmod(0o644), out.Close()) }()
 	if _, err := io.Copy(out, in); err != nil {
 		return fmt.Errorf("copy %s: %w", from, err)
 	}

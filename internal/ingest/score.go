@@ -23,6 +23,7 @@ type Result struct {
 	Notes            string    `json:"notes"`
 	Warnings         []string  `json:"warnings"`
 	Isolation        string    `json:"isolation,omitempty"` // native, cage or process
+	Network          string    `json:"network,omitempty"`   // what the engine flies by itself
 	Contract         string    `json:"contract,omitempty"`
 	Score            *Summary  `json:"score,omitempty"`
 	Failures         []Failure `json:"failures,omitempty"` // episodes idled to their end, with OnFailure Idle
@@ -30,6 +31,7 @@ type Result struct {
 	Error            string    `json:"error,omitempty"` // one line
 	Code             string    `json:"code,omitempty"`  // stable: a submission.Rule, a pyworker.Code, or one of the codes below
 	Hint             string    `json:"hint,omitempty"`  // what to do
+	At               *Moment   `json:"at,omitempty"`    // when its code failed, if that was in an episode
 	Traceback        []string  `json:"traceback,omitempty"`
 
 	Total    contest.Score     `json:"-"`
@@ -43,11 +45,33 @@ const (
 	ModelMismatch   = "model-mismatch"   // the checkpoint is for another observation or another number of actions
 )
 
+// Moment is a step of an episode, the first being 0.
+type Moment struct {
+	Seed uint64 `json:"seed"`
+	Step int    `json:"step"`
+}
+
 // Failure is an episode in which a team's code failed.
 type Failure struct {
-	Seed uint64 `json:"seed"`
-	Code string `json:"code"`
-	Why  string `json:"error"`
+	At   *Moment `json:"at,omitempty"`
+	Code string  `json:"code"`
+	Why  string  `json:"error,omitempty"`
+}
+
+// Discreet returns the result without the seeds, and without what the team's code says, by which it could tell them.
+func (r Result) Discreet() Result {
+	r.At, r.Traceback = nil, nil
+	failures := make([]Failure, len(r.Failures))
+	for i, f := range r.Failures {
+		failures[i] = Failure{Code: f.Code}
+	}
+	if r.Failures != nil {
+		r.Failures = failures
+	}
+	if !r.OK {
+		r.Error = ""
+	}
+	return r
 }
 
 // Summary is a score with the reference's names.
@@ -101,19 +125,17 @@ func (h *Harness) score(ctx context.Context, e *Entry, seeds []uint64, flown fun
 			return err
 		}
 	}
-	fresh := func() (agent.Agent, error) { return e.Agent(ctx) }
+	fresh := func() (agent.Agent, error) { return e.Scored(ctx) }
 	if h.settings.OnFailure == Idle {
-		episodes, failures, err := contest.RunThrough(ctx, e.cfg, seeds, fresh, flown)
+		episodes, failures, err := contest.RunThrough(ctx, e.cfg, seeds, fresh, hopeless, flown)
 		if err != nil {
 			return err
 		}
 		result.Episodes = episodes
 		for _, f := range failures {
 			var v *pyworker.Verdict
-			if !errors.As(f.Err, &v) {
-				return f.Err
-			}
-			result.Failures = append(result.Failures, Failure{f.Seed, string(v.Code), v.Reason})
+			errors.As(f, &v) // or it would have been hopeless
+			result.Failures = append(result.Failures, Failure{&Moment{f.Seed, f.Step}, string(v.Code), v.Reason})
 		}
 	} else {
 		episodes, err := contest.Run(ctx, e.cfg, seeds, 1, fresh, flown)
@@ -127,10 +149,16 @@ func (h *Harness) score(ctx context.Context, e *Entry, seeds []uint64, flown fun
 	return nil
 }
 
+// hopeless reports whether a failure will come again in every episode, or is not the team's.
+func hopeless(err error) bool {
+	var v *pyworker.Verdict
+	return !errors.As(err, &v) || v.Loading || v.Code == pyworker.SubmissionTime
+}
+
 // take copies what is known of an entry.
 func (r *Result) take(e *Entry) {
 	m := e.Manifest
-	r.Team, r.Algo, r.Notes, r.Isolation = m.Team, m.Algo, m.Notes, e.Isolation
+	r.Team, r.Algo, r.Notes, r.Isolation, r.Network = m.Team, m.Algo, m.Notes, e.Isolation, e.Network
 	if m.EnvEntryPoint != "" {
 		r.EnvEntryPoint = &m.EnvEntryPoint
 	}
@@ -155,12 +183,16 @@ func (r *Result) blame(err error) error {
 	case errors.As(err, &failed):
 		r.Code, r.Hint, r.Error = ContractFailed, "run 'skyrail flight contract' on it until it passes", failed.Error()
 	case errors.As(err, &invalid):
-		r.Code, r.Hint, r.Error = ModelUnreadable, "save it again with model.save()", err.Error()
+		r.Code, r.Hint, r.Error = ModelUnreadable, "save it again with model.save()", fmt.Sprintf("%s: %s: %s", modelName, invalid.Part, invalid.Reason)
 	case errors.As(err, &mismatch):
-		r.Code, r.Hint, r.Error = ModelMismatch, "train it on the challenge's scenario", err.Error()
+		r.Code, r.Hint, r.Error = ModelMismatch, "train it on the challenge's scenario", fmt.Sprintf("%s: %v", modelName, mismatch)
 	case errors.As(err, &verdict):
 		r.Code, r.Hint, r.Traceback = string(verdict.Code), verdict.Hint, verdict.Traceback
 		r.Error = verdict.Reason
+		var moment *contest.MomentError
+		if errors.As(err, &moment) {
+			r.At = &Moment{moment.Seed, moment.Step}
+		}
 	default:
 		return err
 	}

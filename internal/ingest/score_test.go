@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,6 +178,16 @@ return 0, None
 	}
 }
 
+// forged is a policy that writes an error of its own into the pipe.
+func forged(code, reason string) string {
+	return fmt.Sprintf(`import os, struct, time
+import msgpack
+body = msgpack.packb({"error": {"code": "%s", "reason": "%s", "traceback": []}})
+os.write(4, struct.pack(">I", len(body)) + body)
+time.sleep(100)
+`, code, reason)
+}
+
 func TestFailuresAreVerdicts(t *testing.T) {
 	caged(t)
 	for name, c := range map[string]struct {
@@ -198,7 +209,7 @@ func TestFailuresAreVerdicts(t *testing.T) {
 		"answers too much":         {team: policyTeam("return 36, None\n"), code: pyworker.BadAction, reason: "action 36 is outside 0 to 35"},
 		"answers too little":       {team: policyTeam("return -1, None\n"), code: pyworker.BadAction, reason: "action -1"},
 		"never answers": {team: policyTeam("import time\nwhile True: time.sleep(1)\n"),
-			settings: func(s *Settings) { s.Run.Decision = 300 * time.Millisecond }, code: pyworker.DecisionTime, reason: "no answer in time"},
+			settings: func(s *Settings) { s.Run.Decision = 300 * time.Millisecond }, code: pyworker.DecisionTime, reason: "no answer within 300ms"},
 		"is slow": {team: policyTeam("import time\ntime.sleep(0.05)\nreturn 0, None\n"),
 			settings: func(s *Settings) { s.Run.Episode = 400 * time.Millisecond }, code: pyworker.EpisodeTime},
 		"is slow all day": {team: policyTeam("import time\ntime.sleep(0.05)\nreturn 0, None\n"),
@@ -211,11 +222,19 @@ func TestFailuresAreVerdicts(t *testing.T) {
 			settings: func(s *Settings) { s.Run.Process.CPU = 2 * time.Second }, code: pyworker.CPU},
 		"prints for ever": {team: policyTeam("while True: print('x' * 1000)\n"),
 			settings: func(s *Settings) { s.Run.Process.Output = 1 << 20 }, code: pyworker.Output},
-		"writes into the pipe": {team: policyTeam("import os\nos.write(4, b'\\xff' * 100)\nreturn 0, None\n"), code: pyworker.Protocol},
-		"has no predict":       {team: team{"submission.yaml": "team: test\npolicy_entry_point: policy.mine:Mine\n", "policy/mine.py": "class Mine: pass\n"}, code: pyworker.NoPredict, reason: "predict"},
-		"names no class":       {team: team{"submission.yaml": "team: test\npolicy_entry_point: policy.mine:Yours\n", "policy/mine.py": "class Mine: pass\n"}, code: pyworker.EntryPoint, reason: "policy.mine has no Yours"},
-		"needs a package":      {team: team{"submission.yaml": "team: test\npolicy_entry_point: policy.mine:Mine\n", "policy/mine.py": "import nowhere_to_be_found\n"}, code: pyworker.MissingPackage, reason: "nowhere_to_be_found"},
-		"cannot be imported":   {team: team{"submission.yaml": "team: test\npolicy_entry_point: policy.mine:Mine\n", "policy/mine.py": "1/0\n"}, code: pyworker.Exception, reason: "ZeroDivisionError"},
+		"closes the pipe":            {team: policyTeam("import os, time\nos.close(4)\ntime.sleep(100)\n"), code: pyworker.Protocol, reason: "closed the pipe"},
+		"forges an error":            {team: policyTeam(forged("exception", "a\x1b[31mb")), code: pyworker.Exception, reason: "a[31mb"},
+		"forges a code":              {team: policyTeam(forged("mine", "x")), code: pyworker.Protocol, reason: "without a code of ours"},
+		"raises what cannot be told": {team: policyTeam("class Odd(Exception):\n    def __str__(self): raise ValueError\nraise Odd()\n"), code: pyworker.Exception, reason: "Odd"},
+		"raises no characters":       {team: policyTeam("raise ValueError('\\udcff')\n"), code: pyworker.Exception, reason: "ValueError: ?"},
+		"interrupts itself":          {team: policyTeam("raise KeyboardInterrupt\n"), code: pyworker.Exception, reason: "KeyboardInterrupt"},
+		"wants another signature":    {team: policyTeam("").with(team{"policy/mine.py": "class Mine:\n    def predict(self, obs): return 0, None\n"}), code: pyworker.Exception, reason: "deterministic"},
+		"names a module":             {team: team{"submission.yaml": "team: test\npolicy_entry_point: policy.mine\n", "policy/__init__.py": "from policy import mine\n", "policy/mine.py": "class Mine: pass\n"}, code: pyworker.EntryPoint, reason: "is a module; name a class in it; it has Mine"},
+		"writes into the pipe":       {team: policyTeam("import os\nos.write(4, b'\\xff' * 100)\nreturn 0, None\n"), code: pyworker.Protocol},
+		"has no predict":             {team: team{"submission.yaml": "team: test\npolicy_entry_point: policy.mine:Mine\n", "policy/mine.py": "class Mine: pass\n"}, code: pyworker.NoPredict, reason: "predict"},
+		"names no class":             {team: team{"submission.yaml": "team: test\npolicy_entry_point: policy.mine:Yours\n", "policy/mine.py": "class Mine: pass\n"}, code: pyworker.EntryPoint, reason: "policy.mine has no Yours"},
+		"needs a package":            {team: team{"submission.yaml": "team: test\npolicy_entry_point: policy.mine:Mine\n", "policy/mine.py": "import nowhere_to_be_found\n"}, code: pyworker.MissingPackage, reason: "nowhere_to_be_found"},
+		"cannot be imported":         {team: team{"submission.yaml": "team: test\npolicy_entry_point: policy.mine:Mine\n", "policy/mine.py": "1/0\n"}, code: pyworker.Exception, reason: "ZeroDivisionError"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -280,7 +299,7 @@ func TestAFailureCostsTheRestOfTheEpisodeWithIdle(t *testing.T) {
 	}
 	var got []uint64
 	for _, f := range result.Failures {
-		got = append(got, f.Seed)
+		got = append(got, f.At.Seed)
 	}
 	if !slices.Equal(got, failed) {
 		t.Errorf("got failures in %v, want %v", got, failed)

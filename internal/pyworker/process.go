@@ -8,8 +8,11 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
+	"unicode"
 
+	"github.com/docker/go-units"
 	"github.com/vmihailenco/msgpack/v5"
 
 	"skyrail/internal/sandbox"
@@ -23,7 +26,9 @@ const printedLines = 12
 
 // process is a worker in its cage, and the pipe to it.
 type process struct {
+	ctx      context.Context // as the program was started with
 	program  *sandbox.Program
+	limits   Limits
 	requests *os.File
 	answers  *os.File
 	verdict  *Verdict // why there is nothing more to be had from it
@@ -31,16 +36,30 @@ type process struct {
 
 // answer is what a worker may answer; each operation fills its part.
 type answer struct {
-	Error *struct {
-		Code      Code     `msgpack:"code"`
-		Reason    string   `msgpack:"reason"`
-		Traceback []string `msgpack:"traceback"`
-	} `msgpack:"error"`
+	Error *failure `msgpack:"error"`
 
 	Action  *int        `msgpack:"action"`
 	Ended   bool        `msgpack:"ended"`
 	Checks  []Check     `msgpack:"checks"`
 	Figures [][]float64 `msgpack:"figures"`
+}
+
+// failure is what a worker says went wrong. A team can forge it, but not what it looks like on a terminal.
+type failure struct {
+	Code      Code     `msgpack:"code"`
+	Reason    string   `msgpack:"reason"`
+	Traceback []string `msgpack:"traceback"`
+}
+
+func (f *failure) verdict() *Verdict {
+	if hintOf(f.Code) == "" {
+		return newVerdict(Protocol, nil, "an error without a code of ours")
+	}
+	var lines []string
+	for _, l := range f.Traceback[max(len(f.Traceback)-printedLines, 0):] {
+		lines = append(lines, clean(l))
+	}
+	return newVerdict(f.Code, lines, "%s", oneLine(f.Reason))
 }
 
 // Check is one check of the contract suite.
@@ -53,6 +72,7 @@ type Check struct {
 // start begins a worker and has it load the team's code. An error is a fault of ours or ctx's; what the team's
 // code is to blame for is told by a Verdict.
 func (s *Session) start(ctx context.Context, team Team) (*process, error) {
+	s.begin.Do(func() { s.deadline = time.Now().Add(s.limits.Submission) })
 	requestsRead, requestsWrite, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -64,33 +84,56 @@ func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 		return nil, err
 	}
 	limits := s.limits.Process
-	limits.Wall = s.left()
+	limits.Wall = max(time.Until(s.deadline), time.Millisecond) + farewell
 	program, err := s.box.Start(ctx, sandbox.Command{
 		Path:     s.python.Path,
 		Args:     []string{"-s", "-B", "-u", s.worker, "3", "4"},
 		Env:      environment,
-		ReadOnly: append(append([]string{}, s.python.folders...), s.modules, team.Root),
+		Dir:      team.Root,
+		ReadOnly: append(append([]string{}, s.python.parts...), s.modules, team.Root),
 		Files:    []*os.File{requestsRead, answersWrite},
 		Limits:   limits,
 	})
 	requestsRead.Close()
 	answersWrite.Close()
-	p := &process{program: program, requests: requestsWrite, answers: answersRead}
+	p := &process{ctx: ctx, program: program, limits: s.limits, requests: requestsWrite, answers: answersRead}
 	if err != nil {
-		return nil, errors.Join(err, p.closePipes())
+		err = errors.Join(err, p.closePipes())
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, err
 	}
 	deadline, late := s.soonest(time.Now().Add(s.limits.Start), StartTime)
+	// Until the worker is ready to host, nothing of the team's has run, so what goes wrong is not theirs.
+	if _, err = p.ask(deadline, late, request{"op": "hello"}); err != nil {
+		err = errors.Join(err, p.close())
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &FaultError{err}
+	}
 	_, err = p.ask(deadline, late, request{
 		"op": "host", "root": team.Root, "stock": s.stock, "model": team.Model, "algo": team.Algo,
 		"env_entry_point": team.EnvEntryPoint, "policy_entry_point": team.PolicyEntryPoint,
 		"deterministic": team.Deterministic, "scenario": s.scenario, "n_actions": s.scenario.Actions,
 	})
 	if err != nil {
-		p.close()
-		return nil, err
+		if p.verdict != nil {
+			p.verdict.Loading = true
+		}
+		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
 }
+
+// FaultError is a worker that did not get as far as the team's code: something is wrong with the machine.
+type FaultError struct{ Err error }
+
+func (e *FaultError) Error() string { return fmt.Sprintf("the worker does not start: %v", e.Err) }
+
+// farewell is how long a process may still take to end that has nothing more to say.
+const farewell = 2 * time.Second
 
 // environment is what a process gets of the environment, beside its private folder: the same in every place and run.
 // A network this small is slower on several threads.
@@ -112,8 +155,8 @@ func (p *process) ask(deadline time.Time, late Code, r request) (*answer, error)
 	}
 	a, err := p.exchange(deadline, body)
 	if err == nil {
-		if e := a.Error; e != nil {
-			p.verdict = newVerdict(e.Code, e.Traceback, "%s", oneLine(e.Reason))
+		if a.Error != nil {
+			p.verdict = a.Error.verdict()
 			return nil, p.verdict
 		}
 		return a, nil
@@ -158,33 +201,58 @@ func readAnswer(r io.Reader) (*answer, error) {
 // postmortem ends a process that did not answer and finds out why.
 func (p *process) postmortem(err error, late Code) error {
 	timedOut, garbled := errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, errProtocol)
+	var closed atomic.Bool // by a process that lives on
 	if timedOut || garbled {
 		p.program.Kill()
+	} else {
+		stop := time.AfterFunc(farewell, func() {
+			closed.Store(true)
+			p.program.Kill()
+		})
+		defer stop.Stop()
 	}
 	end, fault := p.program.Wait()
-	if fault != nil {
-		return fault
-	}
 	printed := lastLines(end.Output, printedLines)
 	switch {
+	case p.ctx.Err() != nil:
+		return p.ctx.Err()
+	case fault != nil:
+		return fault
 	case end.Cause == sandbox.Memory:
-		p.verdict = newVerdict(Memory, printed, "its processes used more memory than allowed")
+		p.verdict = newVerdict(Memory, printed, "its processes used more than %s of memory", bytesOf(p.limits.Process.Memory))
 	case end.Cause == sandbox.CPU:
-		p.verdict = newVerdict(CPU, printed, "its processes used more processor time than allowed")
+		p.verdict = newVerdict(CPU, printed, "its processes used more than %v of processor time", p.limits.Process.CPU)
 	case end.Cause == sandbox.Output:
-		p.verdict = newVerdict(Output, printed, "it printed more than allowed")
-	case end.Cause == sandbox.Wall:
-		p.verdict = newVerdict(SubmissionTime, printed, "the submission's time is spent")
+		p.verdict = newVerdict(Output, printed, "it printed more than %s", bytesOf(p.limits.Process.Output))
 	case timedOut:
-		p.verdict = newVerdict(late, printed, "no answer in time")
+		p.verdict = newVerdict(late, printed, "no answer within %v", p.limits.of(late))
+	case end.Cause == sandbox.Wall:
+		p.verdict = newVerdict(SubmissionTime, printed, "no answer within %v", p.limits.Submission)
 	case garbled:
 		p.verdict = newVerdict(Protocol, printed, "%s", oneLine(err.Error()))
-	case end.Cause == sandbox.Interrupted:
-		return context.Canceled
+	case closed.Load():
+		p.verdict = newVerdict(Protocol, printed, "it closed the pipe")
 	default:
 		p.verdict = newVerdict(Exited, printed, "the process ended with status %d", end.Exit)
 	}
 	return p.verdict
+}
+
+// of returns the limit that a code is about.
+func (l Limits) of(late Code) time.Duration {
+	switch late {
+	case StartTime:
+		return l.Start
+	case DecisionTime:
+		return l.Decision
+	case EpisodeTime:
+		return l.Episode
+	}
+	return l.Submission
+}
+
+func bytesOf(n int64) string {
+	return units.CustomSize("%.4g%s", float64(n), 1024, []string{"B", "KiB", "MiB", "GiB", "TiB"})
 }
 
 func (p *process) closePipes() error { return errors.Join(p.requests.Close(), p.answers.Close()) }
@@ -211,14 +279,17 @@ func lastLines(output []byte, n int) []string {
 // oneLine makes foreign text fit for one line of a table.
 func oneLine(s string) string { return clean(strings.Join(strings.Fields(s), " ")) }
 
-// clean takes out what would steer a terminal, and cuts what is long.
+// clean takes out what would steer a terminal or reorder a line, and cuts what is long.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 {
+		if r == '\t' {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
 			return -1
 		}
 		return r
-	}, s)
+	}, strings.ToValidUTF8(s, "\ufffd"))
 	if runes := []rune(s); len(runes) > 300 {
 		s = string(runes[:297]) + "..."
 	}

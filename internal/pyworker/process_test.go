@@ -47,6 +47,7 @@ func TestBytesThatAreNoAnswer(t *testing.T) {
 		"half a length":      {[]byte{0, 0}, io.ErrUnexpectedEOF},
 		"half a message":     {frame(t, map[string]int{"action": 7})[:6], io.ErrUnexpectedEOF},
 		"a huge message":     {[]byte{0xff, 0xff, 0xff, 0xff}, errProtocol},
+		"a byte too long":    {append(binary.BigEndian.AppendUint32(nil, maxMessage+1), make([]byte, maxMessage+1)...), errProtocol},
 		"no MessagePack":     {[]byte{0, 0, 0, 1, 0xc1}, errProtocol},
 		"a number":           {frame(t, 7), errProtocol},
 		"an action of text":  {frame(t, map[string]string{"action": "7"}), errProtocol},
@@ -76,7 +77,7 @@ func FuzzReadAnswer(f *testing.F) {
 }
 
 func TestWhatATeamPrintsFitsALine(t *testing.T) {
-	got := lastLines([]byte("one\n\x1b[31mtwo\x07\n\xff three\n"+strings.Repeat("x", 500)+"\n"), 3)
+	got := lastLines([]byte("one\n\x1b[31mt\u202ewo\u2028\x07\n\xff\tthree\n"+strings.Repeat("x", 500)+"\n"), 3)
 	want := []string{"[31mtwo", "� three", strings.Repeat("x", 297) + "..."}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -121,15 +122,16 @@ func TestFindPythonSaysWhatIsMissing(t *testing.T) {
 		}
 		return path
 	}
-	told := func(version, packages string) string {
-		return `echo '{"executable": "/x/python", "version": ` + version + `, "folders": [], "packages": ` + packages + `}'`
+	told := func(version, missing string) string {
+		return `echo '{"executable": "/x/python", "version": ` + version + `, "parts": [], "missing": ` + missing + `}'`
 	}
 	for name, c := range map[string]struct{ python, want string }{
 		"no such program": {filepath.Join(dir, "none"), "name another with --python"},
 		"fails":           {fake("fails", "echo broken >&2; exit 3"), "exit status 3; broken"},
+		"never stops":     {fake("yes", "yes"), "more than 1048576 bytes"},
 		"no JSON":         {fake("babbles", "echo hello"), "asked about itself"},
-		"too old":         {fake("old", told("[3, 9, 1]", "{}")), "is version 3.9.1; 3.10 or later is needed"},
-		"lacks packages":  {fake("bare", told("[3, 12, 0]", `{"numpy": "2.0"}`)), "lacks gymnasium, msgpack: /x/python -m pip install gymnasium msgpack"},
+		"too old":         {fake("old", told("[3, 9, 1]", "[]")), "is version 3.9.1; 3.10 or later is needed"},
+		"lacks packages":  {fake("bare", told("[3, 12, 0]", `["gymnasium", "msgpack"]`)), "lacks gymnasium, msgpack: /x/python -m pip install gymnasium msgpack, or name another with --python"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := FindPython(t.Context(), c.python); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -137,7 +139,7 @@ func TestFindPythonSaysWhatIsMissing(t *testing.T) {
 			}
 		})
 	}
-	p, err := FindPython(t.Context(), fake("good", told("[3, 12, 4]", `{"numpy": "2.0", "gymnasium": "1.0", "msgpack": "1.1"}`)))
+	p, err := FindPython(t.Context(), fake("good", told("[3, 12, 4]", "[]")))
 	if err != nil || p.Path != "/x/python" || p.Version != "3.12.4" {
 		t.Errorf("got %+v, %v", p, err)
 	}

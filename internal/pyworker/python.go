@@ -2,6 +2,7 @@ package pyworker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,36 +12,44 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"skyrail/python"
 )
 
 // Python is an interpreter that can host submissions.
 type Python struct {
-	Path     string            // of the interpreter itself, not of a wrapper script
-	Version  string            // such as 3.12.4
-	Packages map[string]string // those that matter and are installed, with their versions
-	folders  []string          // what a process must see to run it
+	Path    string   // of the interpreter itself, not of a wrapper script
+	Version string   // such as 3.12.4
+	parts   []string // files and folders that a process must see to run it
 }
 
-// needed are the packages that the worker itself imports.
-var needed = []string{"numpy", "gymnasium", "msgpack"}
+// An interpreter, or a script that wraps one, has this long to tell about itself, and this much to say.
+const (
+	probeTime = 30 * time.Second
+	maxProbe  = 1 << 20
+)
 
 // probe tells about an interpreter, in JSON. It imports none of the packages.
 const probe = `
-import importlib.metadata, json, os, site, sys
-packages = {}
-for name in ("numpy", "gymnasium", "msgpack", "stable-baselines3", "sb3-contrib", "torch"):
+import importlib.metadata, json, os, sys
+missing = []
+for name in ("numpy", "gymnasium", "msgpack"):
     try:
-        packages[name] = importlib.metadata.version(name)
+        importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        pass
+        missing.append(name)
+# Not the whole of a prefix: it may be a folder in which other things lie, such as the submissions.
+parts = ["bin", "lib", "lib64", "libexec", "share", "pyvenv.cfg"]
+prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+seen = {os.path.join(prefix, part) for prefix in prefixes for part in parts}
+seen |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
+seen.add(os.path.dirname(os.path.realpath(sys.executable)))
 print(json.dumps({
     "executable": sys.executable,
     "version": list(sys.version_info[:3]),
-    "folders": [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, os.path.dirname(os.path.realpath(sys.executable))]
-               + [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))],
-    "packages": packages,
+    "parts": sorted(path for path in seen if os.path.exists(path)),
+    "missing": missing,
 }))`
 
 // PythonError is an interpreter that cannot host submissions.
@@ -66,41 +75,59 @@ func FindPython(ctx context.Context, name string) (Python, error) {
 	if err != nil {
 		return Python{}, &PythonError{name, "name another with --python", err}
 	}
-	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, "-s", "-c", probe)
+	probing, cancel := context.WithTimeoutCause(ctx, probeTime, fmt.Errorf("no answer within %v", probeTime))
+	defer cancel()
+	out, errs := bounded{stop: cancel}, bounded{stop: cancel}
+	cmd := exec.CommandContext(probing, path, "-E", "-s", "-c", probe) // as the worker is started: without PYTHONPATH
 	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return Python{}, ctx.Err()
+		case out.over || errs.over:
+			err = fmt.Errorf("it says more than %d bytes", maxProbe)
+		case probing.Err() != nil:
+			err = context.Cause(probing)
 		}
-		return Python{}, &PythonError{path, oneLine(errs.String()), err}
+		return Python{}, &PythonError{path, cmp.Or(oneLine(errs.kept.String()), "name another with --python"), err}
 	}
 	var told struct {
 		Executable string
 		Version    []int
-		Folders    []string
-		Packages   map[string]string
+		Parts      []string
+		Missing    []string
 	}
-	if err := json.Unmarshal(out.Bytes(), &told); err != nil {
+	if err := json.Unmarshal(out.kept.Bytes(), &told); err != nil {
 		return Python{}, &PythonError{path, "it is asked about itself and should answer in JSON", err}
 	}
 	p := Python{
-		Path: told.Executable, Packages: told.Packages, folders: told.Folders,
+		Path: told.Executable, parts: told.Parts,
 		Version: strings.Trim(strings.ReplaceAll(fmt.Sprint(told.Version), " ", "."), "[]"),
 	}
 	if len(told.Version) != 3 || told.Version[0] != 3 || told.Version[1] < 10 {
 		return p, &PythonError{p.Path, "is version " + p.Version + "; 3.10 or later is needed", nil}
 	}
-	var missing []string
-	for _, name := range needed {
-		if p.Packages[name] == "" {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) > 0 {
-		return p, &PythonError{p.Path, fmt.Sprintf("lacks %s: %s -m pip install %s", strings.Join(missing, ", "), p.Path, strings.Join(missing, " ")), nil}
+	if len(told.Missing) > 0 {
+		return p, &PythonError{p.Path, fmt.Sprintf("lacks %s: %s -m pip install %s, or name another with --python",
+			strings.Join(told.Missing, ", "), p.Path, strings.Join(told.Missing, " ")), nil}
 	}
 	return p, nil
+}
+
+// bounded keeps up to maxProbe bytes, and stops who writes more.
+type bounded struct {
+	kept bytes.Buffer // not embedded: its ReadFrom would go round Write
+	over bool
+	stop func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.over = b.over || b.kept.Len()+len(p) > maxProbe; b.over {
+		b.stop()
+		return len(p), nil
+	}
+	return b.kept.Write(p)
 }
 
 // Starter writes what a team starts from into dir, which must exist: the stock environment, agents and policies to
@@ -129,7 +156,7 @@ func writeTree(part, dir string) (written []string, err error) {
 		}
 		target := filepath.Join(dir, filepath.FromSlash(name))
 		if d.IsDir() {
-			if err := os.Mkdir(target, 0o755); !errors.Is(err, fs.ErrExist) {
+			if err := makeFolder(target); !errors.Is(err, fs.ErrExist) {
 				return err
 			}
 			return nil
@@ -144,7 +171,15 @@ func writeTree(part, dir string) (written []string, err error) {
 		}
 		written = append(written, name)
 		_, err = f.Write(data)
-		return errors.Join(err, f.Close())
+		return errors.Join(err, f.Chmod(0o644), f.Close())
 	})
 	return written, err
+}
+
+// makeFolder makes a folder that everybody may read, whatever the umask: in a cage of root, the worker is nobody.
+func makeFolder(name string) error {
+	if err := os.Mkdir(name, 0o755); err != nil {
+		return err
+	}
+	return os.Chmod(name, 0o755)
 }

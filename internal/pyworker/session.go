@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"skyrail/internal/sandbox"
@@ -31,7 +32,7 @@ type Scenario struct {
 
 // Limits are what a submission may take. All must be positive.
 type Limits struct {
-	Start      time.Duration  // to be ready for the first episode, and for the contract suite
+	Start      time.Duration  // to be ready for the first episode, and for a question about its environment
 	Decision   time.Duration  // for one action
 	Episode    time.Duration  // for one episode
 	Submission time.Duration  // for everything
@@ -54,24 +55,29 @@ type Session struct {
 	team     Team
 	scenario Scenario
 	limits   Limits
+
+	begin    sync.Once // sets deadline, when the first process starts
 	deadline time.Time
 
 	folder, modules, worker, stock string
 }
 
-// NewSession prepares a session; its time begins. Close removes what it wrote.
+// NewSession prepares a session; its time begins with its first process. Close removes what it wrote.
 func NewSession(python Python, box *sandbox.Box, team Team, scenario Scenario, limits Limits) (*Session, error) {
 	folder, err := os.MkdirTemp("", "skyrail-python-")
+	if err == nil {
+		folder, err = filepath.Abs(folder)
+	}
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{
 		python: python, box: box, team: team, scenario: scenario, limits: limits,
-		deadline: time.Now().Add(limits.Submission), folder: folder, modules: filepath.Join(folder, "python"),
+		folder: folder, modules: filepath.Join(folder, "python"),
 	}
 	s.worker = filepath.Join(s.modules, "skyrail", "worker.py")
 	s.stock = filepath.Join(s.modules, "skyrail", "stock")
-	if err := os.Mkdir(s.modules, 0o755); err != nil {
+	if err := makeFolder(s.modules); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if _, err := writeTree(".", s.modules); err != nil {
@@ -82,9 +88,6 @@ func NewSession(python Python, box *sandbox.Box, team Team, scenario Scenario, l
 
 // Close removes the files of the session. Guests must be closed before.
 func (s *Session) Close() error { return os.RemoveAll(s.folder) }
-
-// left is what is left of the submission's time.
-func (s *Session) left() time.Duration { return max(time.Until(s.deadline), time.Millisecond) }
 
 // soonest returns the earlier of a deadline and the end of the session, and the code of the verdict when that has
 // come.
@@ -120,6 +123,7 @@ type Recording struct {
 	// Figures is what its info says after each step: congestion_events, congestion_total, clearances, invalids,
 	// aircraft_involved, collided, exit_miss. There are fewer than actions if its episode ended earlier.
 	Figures [][]float64
+	Ended   bool // its episode had ended after the last of them
 }
 
 // Record flies the actions of each recording in the team's environment and fills in the figures.
@@ -130,7 +134,7 @@ func (s *Session) Record(ctx context.Context, recordings []Recording) error {
 			if err != nil {
 				return err
 			}
-			recordings[i].Figures = a.Figures
+			recordings[i].Figures, recordings[i].Ended = a.Figures, a.Ended
 		}
 		return nil
 	})

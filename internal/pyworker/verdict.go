@@ -25,7 +25,7 @@ const (
 	CPU      Code = "cpu"      // more processor time than allowed
 	Output   Code = "output"   // more printed than allowed
 	Exited   Code = "exited"   // the process ended by itself
-	Protocol Code = "protocol" // what came over the pipe is no answer
+	Protocol Code = "protocol" // what came over the pipe is no answer, or it was closed
 )
 
 // Explanations says for every code what a team can do about it, in the order of the codes.
@@ -38,11 +38,11 @@ func Explanations() []struct {
 		Hint string
 	}{
 		{EntryPoint, "write it as package.module:Class, of a module in the zip or a stock one"},
-		{MissingPackage, "put the module in the zip; a package, ask the organiser to install"},
+		{MissingPackage, "a module of the team's belongs in the zip, a package has to be installed in the organiser's Python"},
 		{NoPredict, "give the class a method predict(obs, deterministic=True) that returns (action, state)"},
-		{BadAction, "return one whole number from 0 to 35 as the action"},
-		{Exception, "the traceback's last lines say where"},
-		{StartTime, "do less on import and in the constructors"},
+		{BadAction, "return one whole number, the index of an action"},
+		{Exception, "the traceback's last lines say where; there is no network, and no file outside the zip"},
+		{StartTime, "do less on import, in the constructors and in reset"},
 		{DecisionTime, "decide faster"},
 		{EpisodeTime, "decide faster"},
 		{SubmissionTime, "decide faster"},
@@ -70,6 +70,7 @@ type Verdict struct {
 	Reason    string   `json:"reason"`              // one line
 	Hint      string   `json:"hint"`                // what to do
 	Traceback []string `json:"traceback,omitempty"` // last lines of Python's, or of what was printed
+	Loading   bool     `json:"-"`                   // it was not even ready to be flown
 }
 
 // Error gives the code, the reason and the hint in one line, then the traceback.

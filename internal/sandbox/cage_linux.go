@@ -157,7 +157,8 @@ func (k *cage) hold(c Command, out *os.File) (_ *held, err error) {
 		return nil, err
 	}
 	cmd := exec.Command(k.bwrap, append([]string{"--args", pass(f), "--"}, k.command(c)...)...)
-	cmd.Env = []string{} // not nil, which would mean ours
+	cmd.Env = []string{}           // not nil, which would mean ours
+	cmd.SysProcAttr = ownSession() // an interrupt at the terminal is for us, and we end it
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.ExtraFiles = append(append([]*os.File(nil), c.Files...), theirs...)
 

@@ -15,7 +15,7 @@ const (
 )
 
 // stock are the packages a worker knows by name and a submission may bring its own of.
-var stock = []string{"envs", "policy", "agents", "policies"}
+var stock = []string{"envs", "policy", "agents", "policies", "competition"}
 
 // maxListed is how many names or keys a warning lists before it counts the rest.
 const maxListed = 5
@@ -63,7 +63,7 @@ func (s *Submission) warnings(m *manifest, outside, junk []string) []string {
 		all = append(all, normalizeName+" is not applied: the policy gets the observations as the environment gives them")
 	}
 	if unused := append(s.unused(m), outside...); len(unused) > 0 {
-		all = append(all, fmt.Sprintf("the evaluation does not look for %s", list(unused)))
+		all = append(all, fmt.Sprintf("nothing but the team's own code would look for %s", list(unused)))
 	}
 	if m.EnvEntryPoint == "" && slices.ContainsFunc(sortedNames(s.files), func(f string) bool { return isPackage(f, "envs") }) {
 		all = append(all, "envs is in the zip but env_entry_point is not set, so the policy observes the stock environment")

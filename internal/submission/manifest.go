@@ -92,7 +92,11 @@ func (m *manifest) parse(text []byte) ([]*ast.MappingValueNode, error) {
 		if syntax := (*yaml.SyntaxError)(nil); errors.As(err, &syntax) {
 			at, message = syntax.GetToken(), syntax.GetMessage()
 		}
-		return nil, m.refuse(at, ManifestSyntax, "correct the YAML there", "%s", singleLine(message))
+		hint := "correct the YAML there"
+		if strings.Contains(message, "mapping value") { // such as team: Sky: Rail
+			hint = "put a text that contains a colon in quotation marks"
+		}
+		return nil, m.refuse(at, ManifestSyntax, hint, "%s", singleLine(message))
 	}
 	var body ast.Node
 	for i, doc := range file.Docs {

@@ -25,7 +25,8 @@ type Submission struct {
 }
 
 // Open checks the zip at path from end to end and reads its manifest. It writes nothing. What the participant can
-// mend is a *[Refusal]; the caller closes what is accepted.
+// mend is a *[Refusal]; the caller closes what is accepted. If it is refused for want of a file that its manifest asks
+// for, what is returned beside the Refusal has Manifest and Warnings, and nothing else.
 func Open(path string, limits Limits) (*Submission, error) {
 	if err := limits.Validate(); err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func Open(path string, limits Limits) (*Submission, error) {
 	}
 	s, err := read(f, info.Size(), name, limits)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return s, errors.Join(err, f.Close())
 	}
 	s.file = f
 	return s, nil
@@ -94,11 +95,11 @@ func read(r io.ReaderAt, size int64, name string, limits Limits) (*Submission, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkContents(m, outside); err != nil {
-		return nil, err
-	}
 	s.Manifest = m.Manifest
 	s.Warnings = s.warnings(m, outside, junk)
+	if err := s.checkContents(m, outside); err != nil {
+		return &Submission{Manifest: s.Manifest, Warnings: s.Warnings}, err
+	}
 	return s, nil
 }
 

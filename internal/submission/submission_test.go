@@ -163,7 +163,7 @@ func TestWarningsComeInOrder(t *testing.T) {
 	))
 	want := []string{
 		"model/vecnormalize.pkl is not applied: the policy gets the observations as the environment gives them",
-		"the evaluation does not look for a/1, a/2, a/3, a/4, a/5 and 2 more",
+		"nothing but the team's own code would look for a/1, a/2, a/3, a/4, a/5 and 2 more",
 		"envs is in the zip but env_entry_point is not set, so the policy observes the stock environment",
 		"model/policy.zip is only there for the policy's own use, as policy_entry_point is set",
 		"left out, as operating systems and Python leave such files behind: __MACOSX/._x, envs/.DS_Store, envs/__pycache__/a.pyc, x.pyc",

@@ -5,20 +5,23 @@
 takes two file descriptors. A message is a length, four bytes with the highest first, and as many
 bytes of MessagePack: a map. Every request has an `op`, and gets one answer:
 
-`host`      loads what the manifest names; must come first.
+`hello`     is answered before anything of the team's is touched.
+`host`      loads what the manifest names; must come before those below.
 `start`     begins the episode of a seed. Answers an action.
 `step`      tells which action was flown. Answers the next, or that the team's environment ended.
 `contract`  runs the 24 checks of the contract suite on the team's environment. Answers the report.
-`record`    flies given actions in the team's environment. Answers the scored figures of each step.
+`record`    flies given actions in the team's environment. Answers the scored figures of each step,
+            and whether the episode had ended after the last.
 
 Only the index of the action is ever read by the engine. Whatever goes wrong in the team's code is
-answered as `error`: a stable code, a sentence, and the last lines of the traceback. The team's
-prints go to standard error: the pipe is not reachable by accident.
+answered as `error`: a stable code, a sentence, and the last lines of the traceback. The pipe is
+none of the standard streams, so what the team prints does not reach it.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import random
 import struct
@@ -28,18 +31,7 @@ import warnings
 from pathlib import Path
 from typing import Any, BinaryIO
 
-MAX_MESSAGE = 1 << 20
 TRACEBACK_LINES = 12
-
-SCORED_INFO_KEYS = (
-    "congestion_events",
-    "congestion_total",
-    "clearances",
-    "invalids",
-    "aircraft_involved",
-    "collided",
-    "exit_miss",
-)
 
 Message = dict[str, Any]
 
@@ -72,6 +64,8 @@ class Host:
         self.policy: Any = None
         self.masked = False
         if request["policy_entry_point"]:
+            # quirk: as in the reference, it is made without arguments, once, and its reset() is
+            # never called.
             self.policy = self._resolve("policy_entry_point", request["policy_entry_point"])()
             if not callable(getattr(self.policy, "predict", None)):
                 raise Refusal(
@@ -85,6 +79,8 @@ class Host:
     def _resolve(self, key: str, entry_point: str) -> Any:  # noqa: ANN401 - the team's own class
         """`envs.my_env:MyFlightEnv`, or with a dot for the colon, as the class."""
         module_name, _, class_name = entry_point.replace(":", ".").rpartition(".")
+        if not module_name:
+            raise Refusal("entry-point", f"{key} {entry_point}: it names no module")
         try:
             module = importlib.import_module(module_name)
         except ModuleNotFoundError as missing:
@@ -102,7 +98,11 @@ class Host:
             raise Refusal("entry-point", reason) from None
         found = getattr(module, class_name, None)
         if found is None:
-            raise Refusal("entry-point", f"{key} {entry_point}: {module_name} has no {class_name}")
+            reason = f"{key} {entry_point}: {module_name} has no {class_name}"
+            raise Refusal("entry-point", reason + _classes_of(module))
+        if inspect.ismodule(found):
+            reason = f"{key} {entry_point} is a module; name a class in it"
+            raise Refusal("entry-point", reason + _classes_of(found))
         if not callable(found):
             raise Refusal("entry-point", f"{key} {entry_point} is not a class")
         return found
@@ -131,7 +131,7 @@ class Host:
             masks = getattr(self.env, "action_masks", None)
             more["action_masks"] = masks() if masks else observation[-self.n_actions :] > 0.5
         answer = self.policy.predict(observation, deterministic=self.deterministic, **more)
-        if not (isinstance(answer, tuple) and len(answer) == 2):
+        if not (isinstance(answer, (tuple, list)) and len(answer) == 2):
             raise Refusal(
                 "bad-action",
                 f"predict must return (action, state), not {_short(answer)}",
@@ -158,24 +158,27 @@ class Host:
     def contract(self, request: Message) -> Message:
         from skyrail import contract
 
-        report = contract.run(self.env_class)
+        report = contract.run(lambda **chosen: self.env_class(**{**self.scenario, **chosen}))
         return {
             "checks": [
-                {"name": check.name, "passed": check.passed, "reason": check.line}
+                {"name": check.name, "passed": check.passed, "reason": _text(check.line)}
                 for check in report.checks
             ]
         }
 
     def record(self, request: Message) -> Message:
+        from skyrail.contract import SCORED_KEYS
+
         env = self.env_class(**self.scenario)
         env.reset(seed=request["seed"])
-        figures = []
+        figures, ended = [], False
         for action in request["actions"]:
             _, _, terminated, truncated, info = env.step(action)
-            figures.append([float(info[key]) for key in SCORED_INFO_KEYS])
-            if terminated or truncated:
+            figures.append([float(info[key]) for key in SCORED_KEYS])
+            ended = bool(terminated or truncated)
+            if ended:
                 break
-        return {"figures": figures}
+        return {"figures": figures, "ended": ended}
 
 
 def _observation(request: Message) -> Any:  # noqa: ANN401 - an array; NumPy is not loaded yet
@@ -186,7 +189,10 @@ def _observation(request: Message) -> Any:  # noqa: ANN401 - an array; NumPy is 
 
 
 def _load_checkpoint(path: str, algo: str) -> Any:  # noqa: ANN401 - one of several algorithms
-    """A Stable-Baselines3 checkpoint. An unknown `algo` is loaded as PPO, as the reference does."""
+    """A Stable-Baselines3 checkpoint.
+
+    quirk: whatever `algo` says that is not known is loaded as PPO, which is all the reference does.
+    """
     contrib = {"maskableppo": "MaskablePPO", "trpo": "TRPO", "qrdqn": "QRDQN"}
     own = {"ppo": "PPO", "a2c": "A2C", "dqn": "DQN"}
     name = algo.lower().replace("-", "").replace("_", "").replace(" ", "")
@@ -196,8 +202,8 @@ def _load_checkpoint(path: str, algo: str) -> Any:  # noqa: ANN401 - one of seve
     except ModuleNotFoundError as missing:
         raise Refusal(
             "missing-package",
-            f"model/policy.zip needs {package} to be loaded, and {missing.name} is not installed "
-            f"here: pip install {package.replace('_', '-')}",
+            f"the checkpoint needs {package}, and {missing.name} is not installed here: "
+            f"pip install {package.replace('_', '-')}",
         ) from missing
     return getattr(algorithms, contrib.get(name) or own.get(name, "PPO")).load(path, device="cpu")
 
@@ -222,19 +228,50 @@ def _name(thing: Any) -> str:  # noqa: ANN401
     return type(thing).__name__
 
 
+def _classes_of(module: Any) -> str:  # noqa: ANN401
+    """What there is instead, as the end of a sentence."""
+    own = [
+        name
+        for name, thing in vars(module).items()
+        if inspect.isclass(thing) and thing.__module__ == module.__name__
+    ]
+    return f"; it has {', '.join(own)}" if own else ""
+
+
 def _short(thing: Any) -> str:  # noqa: ANN401
-    text = repr(thing)
+    try:
+        text = repr(thing)
+    except Exception:
+        text = f"a {type(thing).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def _text(said: str) -> str:
+    """Text that can be sent: whatever is no character is replaced."""
+    return said[:300].encode("utf-8", "replace").decode()
+
+
+def _said(error: BaseException) -> str:
+    """What an exception says; its text is the team's code too, and may fail."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
 def _tail(error: BaseException, root: str) -> list[str]:
-    """The last lines of the traceback without our own frames, the team's named from its root."""
+    """The last lines of the traceback: of the team's frames if there are any, and the very last.
+
+    The team's files are named from its root.
+    """
     told = traceback.TracebackException.from_exception(error)
-    told.stack = traceback.StackSummary.from_list(
-        [f for f in told.stack if f.filename != __file__ and "importlib" not in f.filename]
-    )
-    lines = "".join(told.format()).splitlines()
-    return [line.replace(root.rstrip("/") + "/", "")[:300] for line in lines[-TRACEBACK_LINES:]]
+    own = [frame for frame in told.stack if frame.filename.startswith(root.rstrip("/") + "/")]
+    shown = (own or list(told.stack))[-4:]
+    if own and told.stack[-1] is not own[-1]:
+        shown.append(told.stack[-1])
+    told.stack = traceback.StackSummary.from_list(shown)
+    lines = "".join(told.format(chain=False)).splitlines()
+    return [_text(line.replace(root.rstrip("/") + "/", "")) for line in lines[-TRACEBACK_LINES:]]
 
 
 # ---------------------------------------------------------------------- the pipe
@@ -261,33 +298,39 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     while (body := _read(requests)) is not None:
         request = msgpack.unpackb(body)
         try:
-            if request["op"] == "host":
+            if request["op"] == "hello":
+                answer = {}
+            elif request["op"] == "host":
                 host = Host(request)
                 answer = {}
             else:
                 assert host is not None, "the first request must be host"
                 answer = getattr(host, request["op"])(request)
             body = msgpack.packb(answer)
-        except (Exception, SystemExit) as error:
-            refused = isinstance(error, Refusal)
-            cause = error.__cause__ if refused else error
-            failure = {
-                "code": error.code if refused else "exception",
-                "reason": str(error) if refused else f"{_name(error)}: {error}"[:300],
-                "traceback": _tail(cause, str(request.get("root", host.root if host else "")))
-                if cause is not None
-                else [],
-            }
-            body = msgpack.packb({"error": failure})
+        except BaseException as error:
+            # SystemExit and KeyboardInterrupt are the team's as well: we are killed, not asked.
+            root = str(host.root if host else request.get("root", ""))
+            body = msgpack.packb({"error": _failure(error, root)})
         answers.write(struct.pack(">I", len(body)) + body)
         answers.flush()
+
+
+def _failure(error: BaseException, root: str) -> Message:
+    if isinstance(error, Refusal):
+        cause = error.__cause__
+        lines = _tail(cause, root) if cause else []
+        return {"code": error.code, "reason": _text(str(error)), "traceback": lines}
+    try:
+        lines = _tail(error, root)
+    except Exception:  # the team's exceptions can be as odd as they like
+        lines = []
+    return {"code": "exception", "reason": _text(_said(error)), "traceback": lines}
 
 
 def main() -> None:
     requests, answers = (int(argument) for argument in sys.argv[1:3])
     for descriptor in (requests, answers):
         os.set_inheritable(descriptor, False)
-    os.dup2(2, 1)  # what is printed must not look like an answer
     warnings.simplefilter("default")
     # The skyrail package stands beside this file; the folder of the file itself is no place to
     # import from.

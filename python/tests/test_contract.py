@@ -93,7 +93,7 @@ def test_a_mask_without_a_gap_passes_with_a_note() -> None:
 # ---------------------------------------------------------------------- the spaces
 
 
-@fails("gymnasium_checker", "observation")
+@fails("gymnasium_checker", "shape (102,)")
 class NotInSpaceAtAll(Flight4DEnv):
     def _obs(self) -> np.ndarray:
         return super()._obs()[:-1]
@@ -260,13 +260,10 @@ class NoMask(gymnasium.Wrapper):
         super().__init__(Flight4DEnv(**kwargs))
 
 
-@fails("horizon", "must end within max_steps=10; after 10 it goes on")
+@fails("horizon", "must end within max_steps=10; from seed")
 class DeafToMaxSteps(Flight4DEnv):
     def __init__(self, max_steps: int, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(max_steps=50, **kwargs)
-
-    def _is_collision(self) -> bool:  # or the idle episode of seed 3 would end by itself
-        return False
 
 
 @fails("horizon", "ended in step 5 with terminated=False, truncated=True, collided=False")

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gofrs/flock"
+
+	"skyrail/internal/ingest"
+)
+
+// resultsFile is where a run puts what it finds at once, and finds what an earlier one did. The zero value is none.
+type resultsFile struct {
+	name  string
+	file  *os.File
+	lock  *flock.Flock
+	known map[string]ingest.Record
+	kept  int // how many records it holds
+}
+
+// openResults opens a results file, or makes it. One of a secret list is the organiser's alone. A line that an earlier run
+// was cut off in is taken away.
+func openResults(name string, secret bool) (r *resultsFile, err error) {
+	if name == "" {
+		return &resultsFile{}, nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() || name == "-" {
+		return nil, usage(fmt.Errorf("--results %s is not a file", name))
+	}
+	mode := os.FileMode(0o644)
+	if secret {
+		mode = 0o600
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, mode)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--results: %w", err))
+	}
+	r = &resultsFile{name: name, file: f, lock: flock.New(name)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	switch locked, err := r.lock.TryLock(); {
+	case err != nil:
+		return r, fmt.Errorf("lock %s: %w", name, err)
+	case !locked:
+		return r, usage(fmt.Errorf("--results %s is in use by another run", name))
+	}
+	known, whole, err := ingest.ReadRecords(bufio.NewReader(f))
+	if err != nil {
+		return r, usage(fmt.Errorf("--results %s: %w", name, err))
+	}
+	if secret {
+		if err := f.Chmod(mode); err != nil {
+			return r, fmt.Errorf("results: %w", err)
+		}
+	}
+	r.known, r.kept = known, len(known)
+	if err := f.Truncate(whole); err != nil {
+		return r, fmt.Errorf("results: %w", err)
+	}
+	_, err = f.Seek(0, io.SeekEnd)
+	return r, err
+}
+
+// save puts a record at the end.
+func (r *resultsFile) save(rec ingest.Record) error {
+	if r.file == nil {
+		return nil
+	}
+	r.kept++
+	return ingest.WriteRecord(r.file, rec)
+}
+
+func (r *resultsFile) close() error {
+	if r.file == nil {
+		return nil
+	}
+	return errors.Join(r.lock.Unlock(), r.file.Close())
+}
+
+// interrupted is an interrupt that has left something behind.
+type interrupted struct {
+	kept string // what, and how to go on
+	err  error
+}
+
+func (e *interrupted) Error() string { return e.kept }
+func (e *interrupted) Unwrap() error { return e.err }
