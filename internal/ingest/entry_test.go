@@ -15,6 +15,7 @@ import (
 	"skyrail/flight"
 	"skyrail/flight/contest"
 	"skyrail/internal/pyworker"
+	"skyrail/internal/sandbox"
 )
 
 func TestWhatNeverLoadsIsUnscoredWithIdleToo(t *testing.T) {
@@ -199,4 +200,16 @@ func fakePython(t *testing.T, script string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func TestATeamsCodeStartsInItsFolder(t *testing.T) {
+	caged(t)
+	tm := policyTeam("return int(open('policy/answer.txt').read()), None\n").with(team{"policy/answer.txt": "2"})
+	for _, isolation := range []sandbox.Isolation{sandbox.Cage, sandbox.Process} {
+		s := settings(t)
+		s.Isolation = isolation
+		if result := flown(t, s, tm, 1); result.Total.Clearances == 0 {
+			t.Errorf("%s: it gave no clearance", isolation)
+		}
+	}
 }

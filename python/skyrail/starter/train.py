@@ -4,21 +4,30 @@
     python train.py --steps 4000000 --out runs/first
 
 writes runs/first/policy.zip: the best network of the run by the challenge's own rank key over 100
-seeds that are in no published list, and runs/first/progress.csv, what it scored on the way. Look
-at the result with
+seeds that are in no published list, and runs/first/progress.csv, what it scored on the way. One
+core makes some 1 500 to 2 000 steps a second, so this takes three quarters of an hour. For the
+first 100 000 steps or so the network only idles, and fails nearly everything; that is as it begins.
+Look at the result with
 
     skyrail flight compare --agent rule-based --agent runs/first/policy.zip
 
-and hand it in as model/policy.zip.
+and hand it in as model/policy.zip, without entry points in submission.yaml.
+
+    python train.py --env envs.my_env:MyFlightEnv
+
+trains in an environment of your own. Then that belongs into submission.yaml as env_entry_point,
+and the organiser's Python needs Stable-Baselines3.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import importlib
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 # One thread: the network is small, and several threads would only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -42,18 +51,18 @@ class Curriculum(BaseCallback):
     Only the upper end of the draw moves: the easy scenarios stay in, as they do in the score.
     """
 
-    def __init__(self, steps: int) -> None:
+    def __init__(self, steps: int, lo: int, hi: int) -> None:
         super().__init__()
         self.ramp = steps
-        self.hi = 0
+        self.lo, self.hi = lo, hi
+        self.now = 0
 
     def _on_step(self) -> bool:
-        env = Flight4DEnv()
         done = min(self.num_timesteps / self.ramp, 1.0)
-        hi = round(env.n_lo + (env.n_hi - env.n_lo) * done)
-        if hi != self.hi:
-            self.training_env.env_method("set_n_range", env.n_lo, hi)
-            self.hi = hi
+        hi = round(self.lo + (self.hi - self.lo) * done)
+        if hi != self.now:
+            self.training_env.env_method("set_n_range", self.lo, hi)
+            self.now = hi
         return True
 
 
@@ -86,11 +95,13 @@ class EntropyTarget(BaseCallback):
 class Evaluation(BaseCallback):
     """Score the network every so often, as the board would, and keep the best."""
 
-    def __init__(self, every: int, out: Path) -> None:
+    def __init__(self, env_class: type[Flight4DEnv], every: int, out: Path) -> None:
         super().__init__()
+        self.env_class = env_class
         self.every = every
         self.out = out
         self.next = every
+        self.last = -1
         self.best: tuple[float, ...] = (math.inf,)
 
     def _on_step(self) -> bool:
@@ -100,10 +111,12 @@ class Evaluation(BaseCallback):
         return True
 
     def _on_training_end(self) -> None:
-        self.evaluate()
+        if self.last != self.num_timesteps:
+            self.evaluate()
 
     def evaluate(self) -> None:
-        failed, congestion, miss, clearances = evaluate(self.model)
+        self.last = self.num_timesteps
+        failed, congestion, miss, clearances = evaluate(self.model, self.env_class)
         row = [self.num_timesteps, failed, congestion, round(miss, 4), clearances]
         fresh = not (self.out / "progress.csv").exists()
         with (self.out / "progress.csv").open("a", newline="") as file:
@@ -122,12 +135,13 @@ class Evaluation(BaseCallback):
             self.model.save(self.out / "policy.zip", exclude=["tensorboard_log"])
 
 
-def evaluate(model: PPO) -> tuple[int, int, float, int]:
+def evaluate(model: PPO, env_class: type[Flight4DEnv]) -> tuple[int, int, float, int]:
     """Failed episodes, congestion, mean exit miss and clearances over the evaluation seeds.
 
-    All episodes fly side by side, so that the network is asked once a step for all of them.
+    All episodes fly side by side, so that the network is asked once a step for all of them. The
+    figures are those of the environment that is trained in.
     """
-    envs = [Flight4DEnv() for _ in EVALUATION_SEEDS]
+    envs = [env_class() for _ in EVALUATION_SEEDS]
     observations = [
         env.reset(seed=seed)[0] for env, seed in zip(envs, EVALUATION_SEEDS, strict=True)
     ]
@@ -165,14 +179,21 @@ def warmup_cosine(top: float, end: float, warmup: float = 0.01) -> Schedule:
     return rate
 
 
-def make_envs(count: int, processes: bool) -> VecEnv:
-    makers = [lambda: Monitor(Flight4DEnv()) for _ in range(count)]
+def make_envs(env_class: type[Flight4DEnv], count: int, processes: bool) -> VecEnv:
+    makers = [lambda: Monitor(env_class()) for _ in range(count)]
     return SubprocVecEnv(makers) if processes else DummyVecEnv(makers)
+
+
+def named(entry_point: str) -> Any:  # noqa: ANN401 - a class
+    """The class that package.module:Class names."""
+    module, _, name = entry_point.replace(":", ".").rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train a policy for the Flight Challenge.")
     parser.add_argument("--steps", type=int, default=4_000_000, help="environment steps in all")
+    parser.add_argument("--env", default="envs.flight_4d:Flight4DEnv", help="package.module:Class")
     parser.add_argument("--out", type=Path, default=Path("runs/ppo"), help="folder to write")
     parser.add_argument("--seed", type=int, default=123)
     parser.add_argument("--envs", type=int, default=32, help="environments side by side")
@@ -184,7 +205,9 @@ def main() -> None:
 
     torch.set_num_threads(1)
     args.out.mkdir(parents=True, exist_ok=True)
-    envs = make_envs(args.envs, args.processes)
+    env_class = named(args.env)
+    sector = env_class()
+    envs = make_envs(env_class, args.envs, args.processes)
     settings = dict(
         learning_rate=warmup_cosine(3e-4, 2e-5),
         n_steps=128,
@@ -204,7 +227,7 @@ def main() -> None:
             AutoregressivePolicy,
             envs,
             policy_kwargs=dict(
-                n_flights=Flight4DEnv().n_flights,
+                n_flights=sector.n_flights,
                 n_feats=N_FEATS,
                 n_globals=N_GLOBALS,
                 n_clearances=N_CLEARANCES,
@@ -215,10 +238,10 @@ def main() -> None:
         )
     callbacks: list[BaseCallback] = [
         EntropyTarget(first=0.35, last=0.08, total_steps=args.steps),
-        Evaluation(args.evaluate_every, args.out),
+        Evaluation(env_class, args.evaluate_every, args.out),
     ]
     if not args.resume:
-        callbacks.append(Curriculum(steps=args.steps // 5))
+        callbacks.append(Curriculum(args.steps // 5, sector.n_lo, sector.n_hi))
     model.learn(total_timesteps=args.steps, callback=CallbackList(callbacks))
     envs.close()
 
