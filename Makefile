@@ -64,12 +64,12 @@ bench:
 bench-peer: $(VENV)/ready build
 	$(VENV)/bin/python python/bench/flight_peer.py --skyrail $(BIN)
 
-# Every fuzz target for FUZZTIME each.
+# Every fuzz target for FUZZTIME each. Making a finding small takes few tries, or it would take most of the time.
 FUZZTIME ?= 30s
 fuzz:
 	@set -e; for p in $$($(GO) list ./...); do \
 		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
-			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$p; \
 		done; \
 	done
 

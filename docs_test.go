@@ -1,11 +1,14 @@
 package skyrail_test
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"skyrail/flight"
+	"skyrail/flight/contest"
 	"skyrail/internal/ingest"
 	"skyrail/internal/pyworker"
 	"skyrail/internal/submission"
@@ -39,5 +42,31 @@ func TestVerdictsAreDocumented(t *testing.T) {
 	}
 	for code := range documented {
 		t.Errorf("docs/verdicts.md explains %s, which there is not", code)
+	}
+}
+
+// TestTheShippedCheckpointScoresAsItsCardSays flies it over the published seeds.
+func TestTheShippedCheckpointScoresAsItsCardSays(t *testing.T) {
+	card, err := os.ReadFile("checkpoints/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := ingest.DefaultSettings()
+	settings.Python = "none needed"
+	result, err := ingest.New(settings).Score(t.Context(), "checkpoints/ppo.zip", flight.DefaultConfig(), contest.PublicSeeds(), nil)
+	if err != nil || !result.OK {
+		t.Fatalf("%v, %s", err, result.Error)
+	}
+	s := result.Total
+	row := fmt.Sprintf("| `ppo.zip` | %d | %d | %.4f | %d | %d |", s.Failed, s.Congestion, s.ExitMiss, s.Clearances, s.Touched)
+	if !strings.Contains(string(card), row) {
+		t.Errorf("the card does not have the row\n%s", row)
+	}
+	if result.Isolation != ingest.Native {
+		t.Errorf("got isolation %s, want that it needs no Python", result.Isolation)
+	}
+	const ruleBasedFailed = 20
+	if s.Failed >= ruleBasedFailed {
+		t.Errorf("it fails %d episodes, the rule-based agent %d", s.Failed, ruleBasedFailed)
 	}
 }
