@@ -82,8 +82,8 @@ func (h *Harness) openCheckpoint(ctx context.Context, e *Entry) error {
 	if err != nil {
 		return err
 	}
-	model := filepath.Join(root, "policy.zip")
-	if err := copyFile(model, e.Zip); err != nil {
+	const model = "policy.zip"
+	if err := copyFile(filepath.Join(root, model), e.Zip); err != nil {
 		return err
 	}
 	if unsupported.Algorithm != "" {
@@ -108,10 +108,10 @@ func (h *Harness) openSubmission(ctx context.Context, e *Entry) error {
 	}
 	model := ""
 	if s.Has(modelName) {
-		model = filepath.Join(root, filepath.FromSlash(modelName))
+		model = modelName
 	}
 	if e.Manifest.EnvEntryPoint == "" && e.Manifest.PolicyEntryPoint == "" {
-		policy, err := checkpoint.Open(model)
+		policy, err := checkpoint.Open(filepath.Join(root, model))
 		var unsupported *checkpoint.UnsupportedError
 		switch {
 		case err == nil && !ships(root, policy.Package()):

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -85,12 +86,17 @@ func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 	}
 	limits := s.limits.Process
 	limits.Wall = max(time.Until(s.deadline), time.Millisecond) + farewell
+	// In every cage at the same place, so that nothing depends on where it is on the host.
+	modules := sandbox.Mount{Host: s.modules, Inside: "/skyrail"}
+	root := sandbox.Mount{Host: team.Root, Inside: "/team"}
+	library := path.Join(s.box.Inside(modules), "skyrail")
 	program, err := s.box.Start(ctx, sandbox.Command{
 		Path:     s.python.Path,
-		Args:     []string{"-s", "-B", "-u", s.worker, "3", "4"},
+		Args:     []string{"-s", "-B", "-u", path.Join(library, "worker.py"), "3", "4"},
 		Env:      environment,
-		Dir:      team.Root,
-		ReadOnly: append(append([]string{}, s.python.parts...), s.modules, team.Root),
+		Dir:      s.box.Inside(root),
+		ReadOnly: s.python.parts,
+		Mounts:   []sandbox.Mount{modules, root},
 		Files:    []*os.File{requestsRead, answersWrite},
 		Limits:   limits,
 	})
@@ -114,7 +120,7 @@ func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 		return nil, &FaultError{err}
 	}
 	_, err = p.ask(deadline, late, request{
-		"op": "host", "root": team.Root, "stock": s.stock, "model": team.Model, "algo": team.Algo,
+		"op": "host", "root": s.box.Inside(root), "stock": path.Join(library, "stock"), "model": team.Model, "algo": team.Algo,
 		"env_entry_point": team.EnvEntryPoint, "policy_entry_point": team.PolicyEntryPoint,
 		"deterministic": team.Deterministic, "scenario": s.scenario, "n_actions": s.scenario.Actions,
 	})

@@ -16,7 +16,7 @@ type Team struct {
 	Root             string // the folder its modules are imported from
 	EnvEntryPoint    string // pkg.mod:Class; empty if its policy observes the stock environment
 	PolicyEntryPoint string // pkg.mod:Class; empty if it is a checkpoint
-	Model            string // the file of the checkpoint; empty if there is none
+	Model            string // the file of the checkpoint, from Root; empty if there is none
 	Algo             string // of the checkpoint, as Stable-Baselines3 names it
 	Deterministic    bool   // as predict is told
 }
@@ -59,7 +59,7 @@ type Session struct {
 	begin    sync.Once // sets deadline, when the first process starts
 	deadline time.Time
 
-	folder, modules, worker, stock string
+	folder, modules string
 }
 
 // NewSession prepares a session; its time begins with its first process. Close removes what it wrote.
@@ -75,8 +75,6 @@ func NewSession(python Python, box *sandbox.Box, team Team, scenario Scenario, l
 		python: python, box: box, team: team, scenario: scenario, limits: limits,
 		folder: folder, modules: filepath.Join(folder, "python"),
 	}
-	s.worker = filepath.Join(s.modules, "skyrail", "worker.py")
-	s.stock = filepath.Join(s.modules, "skyrail", "stock")
 	if err := makeFolder(s.modules); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

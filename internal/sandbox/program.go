@@ -64,9 +64,6 @@ func (p *Program) Wait() (Result, error) {
 // Kill ends the program and all of its tree, if it still runs. It does not wait.
 func (p *Program) Kill() { p.stopOnce.Do(func() { close(p.stop) }) }
 
-// Output returns what Result.Output would be now.
-func (p *Program) Output() []byte { return p.output.last() }
-
 // held is a program of one way of isolation: started, and held back until letGo.
 type held struct {
 	cmd    *exec.Cmd

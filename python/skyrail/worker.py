@@ -73,7 +73,7 @@ class Host:
                     f"{_name(self.policy)} has no method predict(obs, deterministic=...)",
                 )
         elif request["model"]:
-            self.policy = _load_checkpoint(request["model"], request["algo"])
+            self.policy = _load_checkpoint(self.root / request["model"], request["algo"])
             self.masked = type(self.policy).__name__ == "MaskablePPO"
 
     def _resolve(self, key: str, entry_point: str) -> Any:  # noqa: ANN401 - the team's own class
@@ -188,7 +188,7 @@ def _observation(request: Message) -> Any:  # noqa: ANN401 - an array; NumPy is 
     return np.frombuffer(request["observation"], "<f4").astype(np.float32)
 
 
-def _load_checkpoint(path: str, algo: str) -> Any:  # noqa: ANN401 - one of several algorithms
+def _load_checkpoint(path: Path, algo: str) -> Any:  # noqa: ANN401 - one of several algorithms
     """A Stable-Baselines3 checkpoint.
 
     quirk: whatever `algo` says that is not known is loaded as PPO, which is all the reference does.
