@@ -197,6 +197,9 @@ func readAnswer(r io.Reader) (*answer, error) {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return nil, err
 	}
+	if err := checkShape(body); err != nil {
+		return nil, fmt.Errorf("%w: %w", errProtocol, err)
+	}
 	var a answer
 	if err := msgpack.Unmarshal(body, &a); err != nil {
 		return nil, fmt.Errorf("%w: %w", errProtocol, err)

@@ -43,15 +43,22 @@ func TestBytesThatAreNoAnswer(t *testing.T) {
 		bytes []byte
 		want  error
 	}{
-		"no length":          {nil, io.EOF},
-		"half a length":      {[]byte{0, 0}, io.ErrUnexpectedEOF},
-		"half a message":     {frame(t, map[string]int{"action": 7})[:6], io.ErrUnexpectedEOF},
-		"a huge message":     {[]byte{0xff, 0xff, 0xff, 0xff}, errProtocol},
-		"a byte too long":    {append(binary.BigEndian.AppendUint32(nil, maxMessage+1), make([]byte, maxMessage+1)...), errProtocol},
-		"no MessagePack":     {[]byte{0, 0, 0, 1, 0xc1}, errProtocol},
-		"a number":           {frame(t, 7), errProtocol},
-		"an action of text":  {frame(t, map[string]string{"action": "7"}), errProtocol},
-		"a list, told short": {[]byte{0, 0, 0, 5, 0xdd, 0xff, 0xff, 0xff, 0xff}, errProtocol},
+		"no length":           {nil, io.EOF},
+		"half a length":       {[]byte{0, 0}, io.ErrUnexpectedEOF},
+		"half a message":      {frame(t, map[string]int{"action": 7})[:6], io.ErrUnexpectedEOF},
+		"a huge message":      {[]byte{0xff, 0xff, 0xff, 0xff}, errProtocol},
+		"a byte too long":     {append(binary.BigEndian.AppendUint32(nil, maxMessage+1), make([]byte, maxMessage+1)...), errProtocol},
+		"no MessagePack":      {[]byte{0, 0, 0, 1, 0xc1}, errProtocol},
+		"a number":            {frame(t, 7), errProtocol},
+		"an action of text":   {frame(t, map[string]string{"action": "7"}), errProtocol},
+		"a map of 4 billion":  {[]byte{0, 0, 0, 6, 0x81, 0xdf, 0xff, 0xff, 0xff, 0xff}, errProtocol},
+		"a text of 4 GiB":     {[]byte{0, 0, 0, 6, 0x81, 0xdb, 0xff, 0xff, 0xff, 0xff}, errProtocol},
+		"4 billion checks":    {append([]byte{0, 0, 0, 13, 0x81, 0xa6}, "checks\xdd\xff\xff\xff\xff"...), errProtocol},
+		"half a number":       {[]byte{0, 0, 0, 3, 0xcf, 1, 2}, errProtocol},
+		"an extension":        {[]byte{0, 0, 0, 3, 0xd4, 1, 2}, errProtocol},
+		"more than one value": {[]byte{0, 0, 0, 2, 0x80, 0x80}, errProtocol},
+		"a deep nest":         {append([]byte{0, 0, 0, 20}, bytes.Repeat([]byte{0x91}, 20)...), errProtocol},
+		"a list, told short":  {[]byte{0, 0, 0, 5, 0xdd, 0xff, 0xff, 0xff, 0xff}, errProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if a, err := readAnswer(bytes.NewReader(c.bytes)); !errors.Is(err, c.want) {
@@ -74,6 +81,19 @@ func FuzzReadAnswer(f *testing.F) {
 			t.Errorf("got %v and %v, want one of them", a, err)
 		}
 	})
+}
+
+func TestCheckShapeTakesWhatAWorkerSays(t *testing.T) {
+	for _, v := range []any{
+		map[string]any{}, map[string]any{"action": 35}, map[string]any{"ended": true},
+		map[string]any{"checks": make([]Check, 24), "long": strings.Repeat("x", 70_000), "some": strings.Repeat("x", 300), "nil": nil},
+		map[string]any{"figures": [][]float64{{1, 2, 1e300}, make([]float64, 70_000)}, "one": float32(1), "bytes": make([]byte, 300)},
+		map[string]any{"numbers": []any{uint64(1) << 63, int64(-1) << 40, -1, -200, -40_000, 200, 40_000, 1 << 20}},
+	} {
+		if err := checkShape(frame(t, v)[4:]); err != nil {
+			t.Errorf("%.80v: %v", v, err)
+		}
+	}
 }
 
 func TestWhatATeamPrintsFitsALine(t *testing.T) {
