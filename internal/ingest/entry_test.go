@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -211,5 +212,16 @@ func TestATeamsCodeStartsInItsFolder(t *testing.T) {
 		if result := flown(t, s, tm, 1); result.Total.Clearances == 0 {
 			t.Errorf("%s: it gave no clearance", isolation)
 		}
+	}
+}
+
+func TestASubmissionWhoseTimeIsSpentIsNotAFault(t *testing.T) {
+	caged(t)
+	s := settings(t)
+	s.OnFailure, s.Run.Submission = Idle, 2*time.Second
+	// Each episode fails after a while, and the next begins with a fresh process.
+	result := fly(t, s, policyTeam("import time\ntime.sleep(0.7)\nif self.steps == 2: raise ValueError\nreturn 0, None\n"), 50)
+	if result.OK || result.Code != string(pyworker.SubmissionTime) {
+		t.Errorf("got ok %v, code %q, want that its time is spent", result.OK, result.Code)
 	}
 }

@@ -74,6 +74,9 @@ type Check struct {
 // code is to blame for is told by a Verdict.
 func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 	s.begin.Do(func() { s.deadline = time.Now().Add(s.limits.Submission) })
+	if time.Now().After(s.deadline) {
+		return nil, newVerdict(SubmissionTime, nil, "no answer within %v", s.limits.Submission)
+	}
 	requestsRead, requestsWrite, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -111,13 +114,16 @@ func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 		return nil, err
 	}
 	deadline, late := s.soonest(time.Now().Add(s.limits.Start), StartTime)
-	// Until the worker is ready to host, nothing of the team's has run, so what goes wrong is not theirs.
+	// Until the worker is ready to host, nothing of the team's has run, so if it ends it is not their fault.
 	if _, err = p.ask(deadline, late, request{"op": "hello"}); err != nil {
 		err = errors.Join(err, p.close())
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		switch {
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		case p.verdict == nil || p.verdict.Code == Exited:
+			err = &FaultError{err}
 		}
-		return nil, &FaultError{err}
+		return nil, err
 	}
 	_, err = p.ask(deadline, late, request{
 		"op": "host", "root": s.box.Inside(root), "stock": path.Join(library, "stock"), "model": team.Model, "algo": team.Algo,
