@@ -13,6 +13,8 @@ const (
 	dataFile    = "data"
 	weightsFile = "policy.pth"
 	versionFile = "_stable_baselines3_version"
+
+	manifestFile = "submission.yaml" // of a submission, beside which a checkpoint may lie unpacked
 )
 
 // The limits, in bytes but for the last two. They are far above what a policy for this challenge needs: two hidden

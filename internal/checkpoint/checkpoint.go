@@ -82,10 +82,10 @@ func (p *Policy) readNetwork(files archive) error {
 }
 
 // IsCheckpoint reports whether a file of the given size in bytes is a Stable-Baselines3 policy.zip, good or not, rather
-// than, say, a submission with a policy.zip inside. It reads no more than the list of files.
+// than a submission, which has a manifest. It reads no more than the list of files.
 func IsCheckpoint(r io.ReaderAt, size int64) bool {
 	files, err := openArchive(r, size, maxArchive)
-	return err == nil && files[dataFile] != nil && files[weightsFile] != nil
+	return err == nil && files[dataFile] != nil && files[weightsFile] != nil && files[manifestFile] == nil
 }
 
 // Algorithm returns what the policy was trained with: PPO, A2C, MaskablePPO or DQN.

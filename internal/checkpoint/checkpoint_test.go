@@ -218,6 +218,7 @@ func TestIsCheckpoint(t *testing.T) {
 		want  bool
 	}{
 		"a checkpoint":              {[]string{"data", "policy.pth", "_stable_baselines3_version"}, true},
+		"a submission around it":    {[]string{"data", "policy.pth", "submission.yaml"}, false},
 		"a submission":              {[]string{"submission.yaml", "model/policy.zip"}, false},
 		"an unpacked checkpoint":    {[]string{"policy/data", "policy/policy.pth"}, false},
 		"weights alone":             {[]string{"policy.pth"}, false},

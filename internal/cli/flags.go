@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -301,6 +302,11 @@ func (n number[T]) Set(text string) error {
 
 // positive adds a flag that is a whole number of at least 1; value is its default.
 func positive(cmd *cobra.Command, v *int, name, short string, value int, usage string) {
+	upTo(cmd, v, name, short, value, math.MaxInt, usage)
+}
+
+// upTo adds a flag that is a whole number from 1 to most; value is its default.
+func upTo(cmd *cobra.Command, v *int, name, short string, value, most int, usage string) {
 	*v = value
 	cmd.Flags().VarP(number[int]{v, func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -312,6 +318,9 @@ func positive(cmd *cobra.Command, v *int, name, short string, value int, usage s
 		}
 		if n < 1 {
 			return 0, errors.New("it must be at least 1")
+		}
+		if n > most {
+			return 0, fmt.Errorf("it must be at most %d", most)
 		}
 		return n, nil
 	}}, name, short, usage)

@@ -46,7 +46,7 @@ is marked.`,
 				lists = append(lists, secret)
 			}
 
-			results, err := a.fly(cmd.Context(), p.cfg, lists, p.entrants, f.jobs)
+			results, err := a.fly(cmd.Context(), &f, p, lists)
 			if err != nil {
 				return err
 			}
@@ -128,31 +128,31 @@ func (r result) halves(l seedList, holdout float64) []board {
 }
 
 // fly flies every entrant over every list, and an agent that idles for comparison if none of them is that.
-func (a *app) fly(ctx context.Context, cfg flight.Config, lists []seedList, entrants []entrant, jobs int) (results []result, err error) {
+func (a *app) fly(ctx context.Context, f *flightFlags, p plan, lists []seedList) (results []result, err error) {
 	const idler = "noop"
-	players := slices.Clone(entrants)
+	players := slices.Clone(p.entrants)
 	isIdler := func(e entrant) bool { return e.name == idler && e.zip == "" }
-	if !slices.ContainsFunc(entrants, isIdler) {
+	if !slices.ContainsFunc(p.entrants, isIdler) {
 		players = append(players, entrant{name: idler, fresh: idle})
 	}
 	total := 0
 	for _, l := range lists {
 		total += len(players) * len(l.seeds)
 	}
-	p := a.startProgress(ctx, total)
-	defer func() { a.stopProgress(p, err) }()
+	bar := a.startProgress(ctx, total)
+	defer func() { a.stopProgress(bar, err) }()
 	for _, l := range lists {
 		var r result
 		for i, e := range players {
-			workers := jobs
+			workers := f.jobs
 			if e.serial {
 				workers = 1
 			}
-			episodes, err := contest.Run(ctx, cfg, l.seeds, workers, e.fresh, p.one)
+			episodes, err := contest.Run(ctx, p.cfg, l.seeds, workers, e.fresh, bar.one)
 			if err != nil {
-				return nil, agentFault(e.label(), err)
+				return nil, f.agentFault(e.label(), err)
 			}
-			if i < len(entrants) {
+			if i < len(p.entrants) {
 				r.entries = append(r.entries, flown{e.name, e.zip, episodes})
 			}
 			if isIdler(e) {
@@ -167,12 +167,21 @@ func (a *app) fly(ctx context.Context, cfg flight.Config, lists []seedList, entr
 // idle makes the agent that does nothing.
 func idle() (agent.Agent, error) { return agent.Noop{}, nil }
 
-// agentFault says whose fault it was.
-func agentFault(name string, err error) error {
+// agentFault says whose fault it was. Over secret seeds it tells none, nor what a team's code says, which could.
+func (f *flightFlags) agentFault(name string, err error) error {
 	var bad *flight.ActionError
 	var verdict *pyworker.Verdict
-	if errors.As(err, &bad) || errors.As(err, &verdict) {
-		return refused(fmt.Errorf("agent %s: %w", name, err))
+	var moment *contest.MomentError
+	theirs := errors.As(err, &bad) || errors.As(err, &verdict)
+	if f.private != "" && errors.As(err, &moment) {
+		err = moment.Err
+		if verdict != nil {
+			err = fmt.Errorf("%s (%s)", verdict.Code, verdict.Hint)
+		}
 	}
-	return fmt.Errorf("agent %s: %w", name, err)
+	err = fmt.Errorf("agent %s: %w", name, err)
+	if theirs {
+		return refused(err)
+	}
+	return err
 }

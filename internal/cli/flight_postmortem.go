@@ -56,7 +56,7 @@ best of 8; sampled, they fly as they are.`,
 			for _, e := range p.entrants {
 				var r contest.Report
 				if r, err = contest.PostMortem(cmd.Context(), p.cfg, p.list.seeds, f.jobs, e.label(), e.unsampled(), bar.one); err != nil {
-					err = agentFault(e.label(), err)
+					err = f.agentFault(e.label(), err)
 					break
 				}
 				found.Reports = append(found.Reports, r)

@@ -48,7 +48,7 @@ animation of every step. Several agents are drawn beside one another, at the sam
 			var films []picture.Film
 			flown := rendered{Seed: seed, OffLeaderboard: off, File: out, Repeat: repeat(cmd)}
 			for _, e := range entrants {
-				film, episode, err := shoot(cmd.Context(), cfg, e, seed)
+				film, episode, err := f.shoot(cmd.Context(), cfg, e, seed)
 				if err != nil {
 					return err
 				}
@@ -74,10 +74,10 @@ animation of every step. Several agents are drawn beside one another, at the sam
 }
 
 // shoot flies one episode of an entrant and records it.
-func shoot(ctx context.Context, cfg flight.Config, e entrant, seed uint64) (picture.Film, contest.Episode, error) {
+func (f *flightFlags) shoot(ctx context.Context, cfg flight.Config, e entrant, seed uint64) (picture.Film, contest.Episode, error) {
 	episodes, err := contest.Run(ctx, cfg, []uint64{seed}, 1, e.fresh, nil)
 	if err != nil {
-		return picture.Film{}, contest.Episode{}, agentFault(e.label(), err)
+		return picture.Film{}, contest.Episode{}, f.agentFault(e.label(), err)
 	}
 	film, err := picture.Record(cfg, seed, episodes[0].Actions, e.name)
 	return film, episodes[0], err

@@ -31,7 +31,7 @@ func newSubmit(a *app) *cobra.Command {
 			if len(p.entrants) > 1 {
 				return usage(errors.New("this command takes one --agent"))
 			}
-			results, err := a.fly(cmd.Context(), p.cfg, []seedList{p.list}, p.entrants, f.jobs)
+			results, err := a.fly(cmd.Context(), &f, p, []seedList{p.list})
 			if err != nil {
 				return err
 			}

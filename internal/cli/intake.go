@@ -26,6 +26,12 @@ import (
 // pythonVariable names the environment variable with the interpreter that hosts a team's code.
 const pythonVariable = "SKYRAIL_PYTHON"
 
+// What the interpreter needs at least, and what a kernel counts at most.
+const (
+	leastMemory   = 64 << 20
+	mostProcesses = 32768
+)
+
 // pythonFlags adds the flags of commands that may host a team's code.
 func pythonFlags(cmd *cobra.Command, s *ingest.Settings) {
 	*s = ingest.DefaultSettings()
@@ -36,8 +42,8 @@ func pythonFlags(cmd *cobra.Command, s *ingest.Settings) {
 	cmd.Flags().StringVar(&s.Python, "python", s.Python, "the Python that hosts a team's code (default $"+pythonVariable+", else python3)")
 	cmd.Flags().Lookup("python").DefValue = ""
 	choice(cmd, &s.Isolation, "isolation", "how a team's code runs", sandbox.Cage, sandbox.Process)
-	size(cmd, &run.Process.Memory, "memory", "most memory of a team's code")
-	positive(cmd, &run.Process.Processes, "processes", "", run.Process.Processes, "most processes and threads of a team's code")
+	size(cmd, &run.Process.Memory, "memory", "most memory of a team's code", leastMemory)
+	upTo(cmd, &run.Process.Processes, "processes", "", run.Process.Processes, mostProcesses, "most processes and threads of a team's code")
 	lasting(cmd, &run.Process.CPU, "cpu-time", "most processor time of one process of a team and what it starts")
 	lasting(cmd, &run.Start, "start-time", "most time to load a team's code, and for a question about its environment")
 	lasting(cmd, &run.Decision, "decision-time", "most time for one action")
@@ -66,9 +72,9 @@ func shown(name string) string {
 
 // zipFlags adds the flags of commands that take submissions in.
 func zipFlags(cmd *cobra.Command, s *ingest.Settings) {
-	size(cmd, &s.Zip.MaxZipBytes, "zip-size", "largest zip")
-	size(cmd, &s.Zip.MaxBytes, "unpacked-size", "most bytes of a zip's files")
-	size(cmd, &s.Zip.MaxFileBytes, "file-size", "largest file in a zip")
+	size(cmd, &s.Zip.MaxZipBytes, "zip-size", "largest zip", 1)
+	size(cmd, &s.Zip.MaxBytes, "unpacked-size", "most bytes of a zip's files", 1)
+	size(cmd, &s.Zip.MaxFileBytes, "file-size", "largest file in a zip", 1)
 	positive(cmd, &s.Zip.MaxFiles, "files", "", s.Zip.MaxFiles, "most files and folders in a zip")
 	choice(cmd, &s.OnFailure, "on-failure", "what a failure of a team's code costs: its score, or the rest of the episode", ingest.Unscored, ingest.Idle)
 }
@@ -105,7 +111,10 @@ func choice[T ~string](cmd *cobra.Command, v *T, name, usage string, set ...T) {
 }
 
 // amount is a flag's value that is a number of bytes.
-type amount struct{ v *int64 }
+type amount struct {
+	v     *int64
+	least int64
+}
 
 func (a amount) Type() string { return "size" }
 func (a amount) String() string {
@@ -117,13 +126,16 @@ func (a amount) Set(text string) error {
 	if err != nil || n < 1 {
 		return errors.New("it is not a size such as 512MiB or 4GiB")
 	}
+	if n < a.least {
+		return fmt.Errorf("it must be at least %s", amount{v: &a.least})
+	}
 	*a.v = n
 	return nil
 }
 
 // size adds a flag that is a number of bytes, of which *v is the default.
-func size(cmd *cobra.Command, v *int64, name, usage string) {
-	cmd.Flags().Var(amount{v}, name, usage)
+func size(cmd *cobra.Command, v *int64, name, usage string, least int64) {
+	cmd.Flags().Var(amount{v, least}, name, usage)
 }
 
 // span is a flag's value that is a time.
@@ -185,7 +197,7 @@ func intakeFault(name string, err error) error {
 		unavailable *sandbox.UnavailableError
 		unusable    *pyworker.PythonError
 	)
-	if errors.Is(err, os.ErrNotExist) {
+	if _, missing := os.Stat(name); errors.Is(missing, os.ErrNotExist) && errors.Is(err, os.ErrNotExist) {
 		return usage(fmt.Errorf("%s: no such file or directory", shown(name)))
 	}
 	err = fmt.Errorf("%s: %w", shown(name), err)

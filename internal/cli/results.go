@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/gofrs/flock"
@@ -63,7 +62,13 @@ func openResults(name string, secret bool) (r *resultsFile, err error) {
 	if err := f.Truncate(whole); err != nil {
 		return r, fmt.Errorf("results: %w", err)
 	}
-	_, err = f.Seek(0, io.SeekEnd)
+	last := []byte{'\n'}
+	if whole > 0 {
+		_, err = f.ReadAt(last, whole-1)
+	}
+	if err == nil && last[0] != '\n' { // as some editors leave it
+		_, err = f.WriteString("\n")
+	}
 	return r, err
 }
 
@@ -71,6 +76,16 @@ func openResults(name string, secret bool) (r *resultsFile, err error) {
 func (r *resultsFile) save(rec ingest.Record) error {
 	if r.file == nil {
 		return nil
+	}
+	named, err := os.Stat(r.name)
+	if err == nil {
+		var ours os.FileInfo
+		if ours, err = r.file.Stat(); err == nil && !os.SameFile(named, ours) {
+			err = errors.New("it was replaced while this run used it; the same command goes on from the one that is there")
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("results %s: %w", r.name, err)
 	}
 	r.kept++
 	return ingest.WriteRecord(r.file, rec)

@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -36,8 +36,9 @@ const maxRecord = 16 << 20
 // recordBegins is how every line of a results file begins.
 const recordBegins = `{"key":"`
 
-// ReadRecords reads a results file, by key, and returns how much of it is whole lines. What comes after is a line that a
-// run was cut off in; if it cannot be that, the file is something else, which is an error.
+// ReadRecords reads a results file, by key, and returns how much of it is whole records, the last of which may lack the
+// end of its line. What comes after is a record that a run was cut off in; if it cannot be that, the file is something
+// else, which is an error.
 func ReadRecords(r io.Reader) (records map[string]Record, whole int64, err error) {
 	records = make(map[string]Record)
 	lines := bufio.NewReaderSize(r, maxRecord)
@@ -45,6 +46,12 @@ func ReadRecords(r io.Reader) (records map[string]Record, whole int64, err error
 		line, err := lines.ReadSlice('\n')
 		switch {
 		case errors.Is(err, io.EOF):
+			var rec Record
+			if json.Unmarshal(line, &rec) == nil && rec.Key != "" { // whole, but for its end
+				rec.Result.Total = rec.Total
+				records[rec.Key] = rec
+				return records, whole + int64(len(line)), nil
+			}
 			if begins := min(len(line), len(recordBegins)); string(line[:begins]) != recordBegins[:begins] {
 				return nil, 0, fmt.Errorf("line %d is none of a results file", n)
 			}
@@ -98,17 +105,17 @@ func (h *Harness) ScoreAll(ctx context.Context, zips []string, cfg flight.Config
 				records[i] = unreadable(zip, err)
 				return nil
 			}
-			if rec, ok := known[key]; ok && !dependsOnMachine(rec.Result.Code) {
+			if rec, ok := known[key]; ok && !dependsOnMachine(rec.Result) {
 				rec.Result.Zip = zip
 				records[i] = rec
 				return nil
 			}
 			result, err := h.Score(ctx, zip, cfg, seeds, flown)
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) { // since it was looked at
-				records[i] = unreadable(zip, err)
-				return nil
-			}
 			if err != nil {
+				if _, gone := os.Stat(zip); gone != nil { // since it was looked at
+					records[i] = unreadable(zip, gone)
+					return nil
+				}
 				return fmt.Errorf("%s: %w", zip, err)
 			}
 			records[i] = Record{key, result, result.Total}
@@ -131,14 +138,20 @@ func unreadable(zip string, err error) Record {
 	}}
 }
 
-// dependsOnMachine reports whether a code can be another in the next run: with another Python, or on a day with less to
+// dependsOnMachine reports whether a result can be another in the next run: with another Python, or on a day with less to
 // do.
-func dependsOnMachine(code string) bool {
-	switch pyworker.Code(code) {
-	case pyworker.MissingPackage, pyworker.StartTime, pyworker.DecisionTime, pyworker.EpisodeTime, pyworker.SubmissionTime:
-		return true
+func dependsOnMachine(r Result) bool {
+	codes := []string{r.Code}
+	for _, f := range r.Failures {
+		codes = append(codes, f.Code)
 	}
-	return false
+	return slices.ContainsFunc(codes, func(code string) bool {
+		switch pyworker.Code(code) {
+		case pyworker.MissingPackage, pyworker.StartTime, pyworker.DecisionTime, pyworker.EpisodeTime, pyworker.SubmissionTime, pyworker.CPU:
+			return true
+		}
+		return false
+	})
 }
 
 // key is the same for what would give the same result.

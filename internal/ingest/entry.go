@@ -1,13 +1,16 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
 
 	"skyrail/flight"
 	"skyrail/flight/agent"
@@ -66,8 +69,14 @@ func isCheckpoint(path string) bool {
 }
 
 func (h *Harness) openCheckpoint(ctx context.Context, e *Entry) error {
-	e.Manifest = submission.Manifest{
-		Team: strings.TrimSuffix(filepath.Base(e.Zip), ".zip"), Algo: "PPO", Deterministic: true,
+	e.Manifest = submission.Manifest{Team: nameOf(e.Zip), Algo: "PPO", Deterministic: true}
+	if info, err := os.Stat(e.Zip); err != nil {
+		return err
+	} else if info.Size() > h.settings.Zip.MaxZipBytes {
+		return &submission.Refusal{
+			Path: e.Manifest.Team, Rule: submission.ZipTooLarge, Hint: "train a smaller network",
+			Err: fmt.Errorf("the checkpoint has %d bytes, more than %d", info.Size(), h.settings.Zip.MaxZipBytes),
+		}
 	}
 	policy, err := checkpoint.Open(e.Zip)
 	var unsupported *checkpoint.UnsupportedError
@@ -90,6 +99,21 @@ func (h *Harness) openCheckpoint(ctx context.Context, e *Entry) error {
 		e.Manifest.Algo = unsupported.Algorithm
 	}
 	return h.host(ctx, e, root, model)
+}
+
+// nameOf is what a bare checkpoint is called: as its file, if that is fit for a board.
+func nameOf(zip string) string {
+	name := strings.TrimSuffix(filepath.Base(zip), ".zip")
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, name))
+	if runes := []rune(name); len(runes) > 80 {
+		name = string(runes[:80])
+	}
+	return cmp.Or(name, "checkpoint")
 }
 
 func (h *Harness) openSubmission(ctx context.Context, e *Entry) error {
@@ -126,9 +150,11 @@ func (h *Harness) openSubmission(ctx context.Context, e *Entry) error {
 // ships reports whether a submission brings a Python package or module of that name. A network whose class it may be
 // from can compute something else than its tensors suggest.
 func ships(root, name string) bool {
-	_, folder := os.Stat(filepath.Join(root, name))
-	_, file := os.Stat(filepath.Join(root, name+".py"))
-	return folder == nil || file == nil
+	entries, err := os.ReadDir(root)
+	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		module, _, _ := strings.Cut(e.Name(), ".") // .py, .pyc, .cpython-312-x86_64-linux-gnu.so, …
+		return module == name
+	})
 }
 
 // fly makes the engine fly the network.
@@ -137,7 +163,10 @@ func (e *Entry) fly(policy *checkpoint.Policy) error {
 	if said := knownAlgorithm(e.Manifest.Algo); said != "" && said != policy.Algorithm() {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("the manifest says algo: %s, the checkpoint is of %s and is flown as that", e.Manifest.Algo, policy.Algorithm()))
 	}
-	_, err := policy.Agent(e.cfg) // whether it fits the observation
+	a, err := policy.Agent(e.cfg) // whether it fits the observation
+	if _, ok := a.(agent.Distribution); err == nil && !ok && !e.Manifest.Deterministic {
+		e.Warnings = append(e.Warnings, "deterministic: false changes nothing: the network has no action distribution")
+	}
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"skyrail/flight"
+	"skyrail/flight/agent"
 	"skyrail/flight/contest"
 	"skyrail/internal/pyworker"
 	"skyrail/internal/sandbox"
@@ -223,5 +224,98 @@ func TestASubmissionWhoseTimeIsSpentIsNotAFault(t *testing.T) {
 	result := fly(t, s, policyTeam("import time\ntime.sleep(0.7)\nif self.steps == 2: raise ValueError\nreturn 0, None\n"), 50)
 	if result.OK || result.Code != string(pyworker.SubmissionTime) {
 		t.Errorf("got ok %v, code %q, want that its time is spent", result.OK, result.Code)
+	}
+}
+
+func TestTheStockEnvironmentIsNotTakenForTheTeams(t *testing.T) {
+	caged(t)
+	s := settings(t)
+	s.Contract = true
+	tm := stock(t, "envs").with(team{"submission.yaml": "team: test\nenv_entry_point: envs.flight_4d:Flight4DEnv\n" + ruleBased})
+	delete(tm, "envs/__init__.py")
+	result := fly(t, s, tm, 1)
+	if result.OK || result.Code != string(pyworker.EntryPoint) || !strings.Contains(result.Error, "it needs an __init__.py") {
+		t.Errorf("got ok %v, %s: %s, contract %q; want that envs/ is not the team's", result.OK, result.Code, result.Error, result.Contract)
+	}
+}
+
+func TestASubmissionAroundAnUnpackedCheckpointIsASubmission(t *testing.T) {
+	caged(t)
+	tm := team{"submission.yaml": "team: test\n" + ruleBased, "data": "{}", "policy.pth": "x"}
+	if result := flown(t, settings(t), tm, 1); result.Team != "test" || result.Isolation == Native {
+		t.Errorf("got team %q, isolation %q", result.Team, result.Isolation)
+	}
+}
+
+func TestABareCheckpointKeepsToTheLimitsAndIsCalledByItsFile(t *testing.T) {
+	for name, want := range map[string]string{"my net.zip": "my net", "a\x1b[31m\nb\u202e.zip": "a[31mb", ".zip": "checkpoint"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(checkpointFixture(t, "autoregressive-16.zip")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s := settings(t)
+		score := func() Result {
+			result, err := New(s).Score(t.Context(), path, flight.DefaultConfig(), contest.PublicSeeds()[:1], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return result
+		}
+		if result := score(); !result.OK || result.Team != want {
+			t.Errorf("got ok %v, team %q, want %q", result.OK, result.Team, want)
+		}
+		s.Zip.MaxZipBytes = 1000
+		if result := score(); result.OK || result.Code != "zip-too-large" {
+			t.Errorf("got ok %v, code %q, want that it is too large", result.OK, result.Code)
+		}
+	}
+}
+
+func TestATeamMayHaveAPackageOfOurName(t *testing.T) {
+	caged(t)
+	s := settings(t)
+	s.Contract = true
+	tm := stock(t, "envs").with(team{"submission.yaml": "team: test\nenv_entry_point: envs:Flight4DEnv\n" + ruleBased, "skyrail/__init__.py": ""})
+	if result := flown(t, s, tm, 1); result.Contract != "24 passed" {
+		t.Errorf("got contract %q", result.Contract)
+	}
+}
+
+func TestAMissingInterpreterIsNoTeamsFault(t *testing.T) {
+	caged(t)
+	s := settings(t)
+	s.Python = "/nonexistent/python"
+	zips := []string{policyTeam("return 0, None\n").zipped(t, t.TempDir(), "team")}
+	_, err := New(s).ScoreAll(t.Context(), zips, flight.DefaultConfig(), contest.PublicSeeds()[:1], 1, nil, nil, nil)
+	var unusable *pyworker.PythonError
+	if !errors.As(err, &unusable) {
+		t.Errorf("got %v, want that there is no Python", err)
+	}
+}
+
+func TestTheTimeOfOthersDoesNotCount(t *testing.T) {
+	caged(t)
+	s := settings(t)
+	s.Run.Submission = 3 * time.Second
+	cfg := flight.DefaultConfig()
+	e, err := New(s).Open(t.Context(), policyTeam("return 0, None\n").zipped(t, t.TempDir(), "team"), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	a, err := e.Agent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.(agent.Remote).Close()
+	env, err := flight.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seed := range contest.PublicSeeds()[:2] {
+		if _, err := contest.Play(env, a, seed); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(s.Run.Submission) // others are flown
 	}
 }

@@ -190,10 +190,14 @@ func (r *Result) blame(err error) error {
 		r.Code, r.Hint, r.Traceback = string(verdict.Code), verdict.Hint, verdict.Traceback
 		r.Error = verdict.Reason
 		var moment *contest.MomentError
-		if errors.As(err, &moment) {
+		if errors.As(err, &moment) && !verdict.Loading {
 			r.At = &Moment{moment.Seed, moment.Step}
 		}
 	default:
+		var moment *contest.MomentError
+		if errors.As(err, &moment) { // when it happened does not matter, and may be secret
+			err = moment.Err
+		}
 		return err
 	}
 	return nil

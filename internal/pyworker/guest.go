@@ -60,12 +60,11 @@ func (g *Guest) Act(obs []float32) int {
 		}
 		r["observation"] = g.message
 	}
-	deadline, late := time.Now().Add(g.session.limits.Decision), DecisionTime
-	if g.until.Before(deadline) {
-		deadline, late = g.until, EpisodeTime
+	limit, late := g.session.limits.Decision, DecisionTime
+	if left := time.Until(g.until); left < limit {
+		limit, late = left, EpisodeTime
 	}
-	deadline, late = g.session.soonest(deadline, late)
-	a, err := g.process.ask(deadline, late, r)
+	a, err := g.process.ask(limit, late, r)
 	switch {
 	case err != nil:
 		g.err = err

@@ -28,8 +28,8 @@ const printedLines = 12
 // process is a worker in its cage, and the pipe to it.
 type process struct {
 	ctx      context.Context // as the program was started with
+	session  *Session
 	program  *sandbox.Program
-	limits   Limits
 	requests *os.File
 	answers  *os.File
 	verdict  *Verdict // why there is nothing more to be had from it
@@ -73,10 +73,7 @@ type Check struct {
 // start begins a worker and has it load the team's code. An error is a fault of ours or ctx's; what the team's
 // code is to blame for is told by a Verdict.
 func (s *Session) start(ctx context.Context, team Team) (*process, error) {
-	s.begin.Do(func() { s.deadline = time.Now().Add(s.limits.Submission) })
-	if time.Now().After(s.deadline) {
-		return nil, newVerdict(SubmissionTime, nil, "no answer within %v", s.limits.Submission)
-	}
+	began := time.Now()
 	requestsRead, requestsWrite, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -88,7 +85,7 @@ func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 		return nil, err
 	}
 	limits := s.limits.Process
-	limits.Wall = max(time.Until(s.deadline), time.Millisecond) + farewell
+	limits.Wall = lifetime
 	// In every cage at the same place, so that nothing depends on where it is on the host.
 	modules := sandbox.Mount{Host: s.modules, Inside: "/skyrail"}
 	root := sandbox.Mount{Host: team.Root, Inside: "/team"}
@@ -105,7 +102,7 @@ func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 	})
 	requestsRead.Close()
 	answersWrite.Close()
-	p := &process{ctx: ctx, program: program, limits: s.limits, requests: requestsWrite, answers: answersRead}
+	p := &process{ctx: ctx, session: s, program: program, requests: requestsWrite, answers: answersRead}
 	if err != nil {
 		err = errors.Join(err, p.closePipes())
 		if ctx.Err() != nil {
@@ -113,9 +110,9 @@ func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 		}
 		return nil, err
 	}
-	deadline, late := s.soonest(time.Now().Add(s.limits.Start), StartTime)
+	s.spend(time.Since(began))
 	// Until the worker is ready to host, nothing of the team's has run, so if it ends it is not their fault.
-	if _, err = p.ask(deadline, late, request{"op": "hello"}); err != nil {
+	if _, err = p.ask(s.limits.Start, StartTime, request{"op": "hello"}); err != nil {
 		err = errors.Join(err, p.close())
 		switch {
 		case ctx.Err() != nil:
@@ -125,7 +122,7 @@ func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 		}
 		return nil, err
 	}
-	_, err = p.ask(deadline, late, request{
+	_, err = p.ask(s.limits.Start, StartTime, request{
 		"op": "host", "root": s.box.Inside(root), "stock": path.Join(library, "stock"), "model": team.Model, "algo": team.Algo,
 		"env_entry_point": team.EnvEntryPoint, "policy_entry_point": team.PolicyEntryPoint,
 		"deterministic": team.Deterministic, "scenario": s.scenario, "n_actions": s.scenario.Actions,
@@ -144,8 +141,12 @@ type FaultError struct{ Err error }
 
 func (e *FaultError) Error() string { return fmt.Sprintf("the worker does not start: %v", e.Err) }
 
-// farewell is how long a process may still take to end that has nothing more to say.
-const farewell = 2 * time.Second
+const (
+	// lifetime bounds a process that nobody has asked anything for long. Every question has a limit of its own.
+	lifetime = 24 * time.Hour
+	// farewell is how long a process may still take to end that has nothing more to say.
+	farewell = 2 * time.Second
+)
 
 // environment is what a process gets of the environment, beside its private folder: the same in every place and run.
 // A network this small is slower on several threads.
@@ -156,11 +157,14 @@ var environment = []string{
 
 type request map[string]any
 
-// ask sends a request and waits for its answer until deadline. late is the code of the verdict if none comes in time.
-func (p *process) ask(deadline time.Time, late Code, r request) (*answer, error) {
+// ask sends a request and waits for its answer. late is the code of the verdict if none comes within the limit.
+func (p *process) ask(limit time.Duration, late Code, r request) (*answer, error) {
 	if p.verdict != nil {
 		return nil, p.verdict
 	}
+	began := time.Now()
+	defer func() { p.session.spend(time.Since(began)) }()
+	deadline, late := p.session.deadline(limit, late)
 	body, err := msgpack.Marshal(map[string]any(r))
 	if err != nil {
 		return nil, fmt.Errorf("worker request: %w", err)
@@ -234,15 +238,15 @@ func (p *process) postmortem(err error, late Code) error {
 	case fault != nil:
 		return fault
 	case end.Cause == sandbox.Memory:
-		p.verdict = newVerdict(Memory, printed, "its processes used more than %s of memory", bytesOf(p.limits.Process.Memory))
+		p.verdict = newVerdict(Memory, printed, "its processes used more than %s of memory", bytesOf(p.session.limits.Process.Memory))
 	case end.Cause == sandbox.CPU:
-		p.verdict = newVerdict(CPU, printed, "its processes used more than %v of processor time", p.limits.Process.CPU)
+		p.verdict = newVerdict(CPU, printed, "its processes used more than %v of processor time", p.session.limits.Process.CPU)
 	case end.Cause == sandbox.Output:
-		p.verdict = newVerdict(Output, printed, "it printed more than %s", bytesOf(p.limits.Process.Output))
+		p.verdict = newVerdict(Output, printed, "it printed more than %s", bytesOf(p.session.limits.Process.Output))
 	case timedOut:
-		p.verdict = newVerdict(late, printed, "no answer within %v", p.limits.of(late))
+		p.verdict = newVerdict(late, printed, "no answer within %v", p.session.limits.of(late))
 	case end.Cause == sandbox.Wall:
-		p.verdict = newVerdict(SubmissionTime, printed, "no answer within %v", p.limits.Submission)
+		p.verdict = newVerdict(SubmissionTime, printed, "no answer within %v", lifetime)
 	case garbled:
 		p.verdict = newVerdict(Protocol, printed, "%s", oneLine(err.Error()))
 	case closed.Load():

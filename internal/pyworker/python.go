@@ -46,9 +46,9 @@ seen = {os.path.join(prefix, part) for prefix in prefixes for part in parts}
 seen |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
 seen.add(os.path.dirname(os.path.realpath(sys.executable)))
 print(json.dumps({
-    "executable": sys.executable,
+    "executable": os.path.abspath(sys.executable),
     "version": list(sys.version_info[:3]),
-    "parts": sorted(path for path in seen if os.path.exists(path)),
+    "parts": sorted({os.path.abspath(path) for path in seen if os.path.exists(path)}),
     "missing": missing,
 }))`
 

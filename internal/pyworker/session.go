@@ -35,8 +35,8 @@ type Limits struct {
 	Start      time.Duration  // to be ready for the first episode, and for a question about its environment
 	Decision   time.Duration  // for one action
 	Episode    time.Duration  // for one episode
-	Submission time.Duration  // for everything
-	Process    sandbox.Limits // of one process; its Wall is what is left of Submission
+	Submission time.Duration  // for everything, not counting what it waits for others
+	Process    sandbox.Limits // of one process; its Wall is not looked at
 }
 
 // DefaultLimits are generous for a network on one core, and end a hanging submission the same day.
@@ -56,13 +56,13 @@ type Session struct {
 	scenario Scenario
 	limits   Limits
 
-	begin    sync.Once // sets deadline, when the first process starts
-	deadline time.Time
+	mu    sync.Mutex
+	spent time.Duration // by its code, in all its processes
 
 	folder, modules string
 }
 
-// NewSession prepares a session; its time begins with its first process. Close removes what it wrote.
+// NewSession prepares a session. Close removes what it wrote.
 func NewSession(python Python, box *sandbox.Box, team Team, scenario Scenario, limits Limits) (*Session, error) {
 	folder, err := os.MkdirTemp("", "skyrail-python-")
 	if err == nil {
@@ -87,13 +87,22 @@ func NewSession(python Python, box *sandbox.Box, team Team, scenario Scenario, l
 // Close removes the files of the session. Guests must be closed before.
 func (s *Session) Close() error { return os.RemoveAll(s.folder) }
 
-// soonest returns the earlier of a deadline and the end of the session, and the code of the verdict when that has
-// come.
-func (s *Session) soonest(deadline time.Time, late Code) (time.Time, Code) {
-	if s.deadline.Before(deadline) {
-		return s.deadline, SubmissionTime
+// deadline returns when an answer must be there: within the limit, or when the submission's time is spent, and the code of
+// the verdict when that has come.
+func (s *Session) deadline(limit time.Duration, late Code) (time.Time, Code) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if left := s.limits.Submission - s.spent; left < limit {
+		limit, late = max(left, 0), SubmissionTime
 	}
-	return deadline, late
+	return time.Now().Add(limit), late
+}
+
+// spend counts time towards the submission's.
+func (s *Session) spend(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spent += d
 }
 
 // Contract runs the 24 checks of the contract suite on the team's environment, up to the first that fails. The error
@@ -147,8 +156,7 @@ func (s *Session) inspect(ctx context.Context, questions func(ask func(request) 
 		return err
 	}
 	err = questions(func(r request) (*answer, error) {
-		deadline, late := s.soonest(time.Now().Add(s.limits.Start), StartTime)
-		return p.ask(deadline, late, r)
+		return p.ask(s.limits.Start, StartTime, r)
 	})
 	return errors.Join(err, p.close())
 }

@@ -120,7 +120,7 @@ func (m *manifest) set(pair *ast.MappingValueNode) (err error) {
 	switch key := pair.Key.GetToken(); key.Value {
 	case "team":
 		m.Team, err = m.line(pair, maxTextRunes)
-		if err == nil && m.Team != "" && !strings.ContainsFunc(m.Team, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+		if err == nil && m.Team != "" && !strings.ContainsFunc(m.Team, isVisible) {
 			err = m.refuse(pair.Value.GetToken(), ManifestText, "choose a name that can be seen", "the team's name is invisible")
 		}
 	case "algo":
@@ -149,6 +149,11 @@ func (m *manifest) set(pair *ast.MappingValueNode) (err error) {
 		m.unknown = append(m.unknown, warning)
 	}
 	return err
+}
+
+// isVisible reports whether a rune leaves a mark. The fillers are letters and a braille cell without a dot.
+func isVisible(r rune) bool {
+	return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r)
 }
 
 // text is a value that is text, trimmed, and "" for none.

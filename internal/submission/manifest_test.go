@@ -42,6 +42,7 @@ var badManifests = map[string]struct {
 	"a team that clears the screen":    {"team: \"\\e[2J\"\n", ManifestText, "control characters"},
 	"a team that turns the writing":    {"team: \"a\\u202eb\"\n", ManifestText, "control characters"},
 	"a team that is invisible":         {"team: \"\\u200b\"\n", ManifestText, "can be seen"},
+	"a team of fillers":                {"team: \"\\u3164 \\u115f\\u2800\"\n", ManifestText, "can be seen"},
 	"notes that ring a bell":           {"team: a\nnotes: \"\\a\"\n", ManifestText, "notes contains control"},
 	"a tab for an indent":              {"team: a\nx:\n\ty: 1\n", ManifestSyntax, "submission.yaml:3:1: "},
 	"an open quotation mark":           {"team: \"a\nalgo: b\n", ManifestSyntax, "submission.yaml:1:7: "},

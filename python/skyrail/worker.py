@@ -53,6 +53,12 @@ class Host:
         self.scenario["n_range"] = tuple(self.scenario["n_range"])
         self.n_actions: int = request["n_actions"]
         self.deterministic: bool = request["deterministic"]
+        self.contract_suite: Any = None
+        if request["env_entry_point"]:
+            # Before the team's modules, one of which may have our name.
+            self.contract_suite = importlib.import_module("skyrail.contract")
+        if not os.access(self.root, os.R_OK | os.X_OK):
+            raise Refusal("entry-point", "the team's folder is not readable here: chmod -R a+rX it")
         # The team's modules come first, then the stock ones that submissions import by name.
         sys.path[:0] = [str(self.root), request["stock"]]
         _seed_everything()
@@ -75,6 +81,8 @@ class Host:
         elif request["model"]:
             self.policy = _load_checkpoint(self.root / request["model"], request["algo"])
             self.masked = type(self.policy).__name__ == "MaskablePPO"
+        if self.policy is not None and self.env_class is not None:
+            self.env = self.env_class(**self.scenario)
 
     def _resolve(self, key: str, entry_point: str) -> Any:  # noqa: ANN401 - the team's own class
         """`envs.my_env:MyFlightEnv`, or with a dot for the colon, as the class."""
@@ -85,17 +93,11 @@ class Host:
             module = importlib.import_module(module_name)
         except ModuleNotFoundError as missing:
             if not (missing.name and f"{module_name}.".startswith(f"{missing.name}.")):
-                reason = f"{key} {entry_point}: its code imports {missing.name}, which is not there"
-                package = str(missing.name).split(".")[0]
-                if (self.root / package).is_dir():
-                    reason += f"; the team's {package}/ stands in for the stock one as a whole"
-                raise Refusal("missing-package", reason) from missing
+                raise
+            self._must_be_theirs(key, entry_point, module_name)
             reason = f"{key} {entry_point}: there is no module {missing.name}"
-            folder = self.root / module_name.split(".")[0]
-            if folder.is_dir() and not (folder / "__init__.py").exists():
-                # Python prefers a package further down the path to a folder that is none.
-                reason += f"; {folder.name}/ needs an __init__.py, or the stock one is taken"
             raise Refusal("entry-point", reason) from None
+        self._must_be_theirs(key, entry_point, module_name)
         found = getattr(module, class_name, None)
         if found is None:
             reason = f"{key} {entry_point}: {module_name} has no {class_name}"
@@ -107,13 +109,30 @@ class Host:
             raise Refusal("entry-point", f"{key} {entry_point} is not a class")
         return found
 
+    def _must_be_theirs(self, key: str, entry_point: str, module_name: str) -> None:
+        """Refuse to take a stock package for one of the team's.
+
+        Python prefers a package further down the path to a folder without an __init__.py, and to
+        one that it cannot read.
+        """
+        package = module_name.split(".")[0]
+        if not os.path.lexists(self.root / package):
+            return
+        taken = sys.modules.get(package)
+        # A folder without an __init__.py is a package without a file, if there is no other.
+        places = [getattr(taken, "__file__", None) or "", *getattr(taken, "__path__", [])]
+        if not any(Path(place).is_relative_to(self.root) for place in places):
+            raise Refusal(
+                "entry-point",
+                f"{key} {entry_point}: {package}/ in the team's folder is not taken, but another; "
+                f"it needs an __init__.py, and must be readable and no link",
+            )
+
     # ------------------------------------------------------------------ flying
 
     def start(self, request: Message) -> Message:
         if self.env_class is None:
             return self._decide(_observation(request))
-        if self.env is None:
-            self.env = self.env_class(**self.scenario)
         observation, _ = self.env.reset(seed=request["seed"])
         return self._decide(observation)
 
@@ -156,9 +175,9 @@ class Host:
     # ------------------------------------------------------------------ looking at the environment
 
     def contract(self, request: Message) -> Message:
-        from skyrail import contract
-
-        report = contract.run(lambda **chosen: self.env_class(**{**self.scenario, **chosen}))
+        report = self.contract_suite.run(
+            lambda **chosen: self.env_class(**{**self.scenario, **chosen})
+        )
         return {
             "checks": [
                 {"name": check.name, "passed": check.passed, "reason": _text(check.line)}
@@ -167,14 +186,12 @@ class Host:
         }
 
     def record(self, request: Message) -> Message:
-        from skyrail.contract import SCORED_KEYS
-
         env = self.env_class(**self.scenario)
         env.reset(seed=request["seed"])
         figures, ended = [], False
         for action in request["actions"]:
             _, _, terminated, truncated, info = env.step(action)
-            figures.append([float(info[key]) for key in SCORED_KEYS])
+            figures.append([float(info[key]) for key in self.contract_suite.SCORED_KEYS])
             ended = bool(terminated or truncated)
             if ended:
                 break
@@ -255,7 +272,7 @@ def _said(error: BaseException) -> str:
     """What an exception says; its text is the team's code too, and may fail."""
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:
+    except BaseException:
         return type(error).__name__
 
 
@@ -316,15 +333,24 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _failure(error: BaseException, root: str) -> Message:
+    try:
+        return _told(error, root)
+    except BaseException:  # the team's exceptions can be as odd as they like
+        return {"code": "exception", "reason": "an exception that cannot be told", "traceback": []}
+
+
+def _told(error: BaseException, root: str) -> Message:
     if isinstance(error, Refusal):
         cause = error.__cause__
         lines = _tail(cause, root) if cause else []
         return {"code": error.code, "reason": _text(str(error)), "traceback": lines}
-    try:
-        lines = _tail(error, root)
-    except Exception:  # the team's exceptions can be as odd as they like
-        lines = []
-    return {"code": "exception", "reason": _text(_said(error)), "traceback": lines}
+    code, reason = "exception", _said(error)
+    if isinstance(error, ModuleNotFoundError):
+        package = str(error.name).split(".")[0]
+        code, reason = "missing-package", f"its code imports {error.name}, which is not there"
+        if os.path.isdir(os.path.join(root, package)):
+            reason += f"; the team's {package}/ stands in for the stock one as a whole"
+    return {"code": code, "reason": _text(reason), "traceback": _tail(error, root)}
 
 
 def main() -> None:
