@@ -64,6 +64,9 @@ zip that has not changed since is not flown again, unless what it failed by depe
 			records, err := ingest.New(f.intake).ScoreAll(cmd.Context(), zips, cfg, list.seeds, f.jobs, results.known, results.save, bar.one)
 			a.stopProgress(bar, err)
 			if errors.Is(err, context.Canceled) && results.file != nil {
+				if replaced := results.inPlace(); replaced != nil {
+					return replaced
+				}
 				return &interrupted{fmt.Sprintf("interrupted; %s in %s, and the same command goes on", count(results.kept, "result"), resultsName), err}
 			}
 			if err != nil {

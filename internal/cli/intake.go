@@ -48,7 +48,7 @@ func pythonFlags(cmd *cobra.Command, s *ingest.Settings) {
 	lasting(cmd, &run.Start, "start-time", "most time to load a team's code, and for a question about its environment")
 	lasting(cmd, &run.Decision, "decision-time", "most time for one action")
 	lasting(cmd, &run.Episode, "episode-time", "most time for one episode")
-	lasting(cmd, &run.Submission, "submission-time", "most time for all of one submission")
+	lasting(cmd, &run.Submission, "submission-time", "most time for all of one submission, not counting what it waits for others")
 }
 
 // checkSettings refuses settings that make no sense together, after the flags are read.

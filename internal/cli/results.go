@@ -77,6 +77,15 @@ func (r *resultsFile) save(rec ingest.Record) error {
 	if r.file == nil {
 		return nil
 	}
+	if err := r.inPlace(); err != nil {
+		return err
+	}
+	r.kept++
+	return ingest.WriteRecord(r.file, rec)
+}
+
+// inPlace is an error if the file is no longer the one that has its name: some editors replace what they save.
+func (r *resultsFile) inPlace() error {
 	named, err := os.Stat(r.name)
 	if err == nil {
 		var ours os.FileInfo
@@ -87,8 +96,7 @@ func (r *resultsFile) save(rec ingest.Record) error {
 	if err != nil {
 		return fmt.Errorf("results %s: %w", r.name, err)
 	}
-	r.kept++
-	return ingest.WriteRecord(r.file, rec)
+	return nil
 }
 
 func (r *resultsFile) close() error {

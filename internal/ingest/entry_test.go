@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -174,13 +173,6 @@ func TestAContractPassesOnlyWhole(t *testing.T) {
 	}
 }
 
-// Not parallel: it changes the process.
-func TestTheUmaskDoesNotCount(t *testing.T) {
-	caged(t)
-	defer syscall.Umask(syscall.Umask(0o077))
-	flown(t, settings(t), stock(t, "envs").with(team{"submission.yaml": "team: test\nenv_entry_point: envs:Flight4DEnv\n" + ruleBased}), 1)
-}
-
 func TestAMachineThatDoesNotStartTheWorkerIsNotTheTeamsFault(t *testing.T) {
 	caged(t)
 	s := settings(t)
@@ -275,7 +267,10 @@ func TestATeamMayHaveAPackageOfOurName(t *testing.T) {
 	caged(t)
 	s := settings(t)
 	s.Contract = true
-	tm := stock(t, "envs").with(team{"submission.yaml": "team: test\nenv_entry_point: envs:Flight4DEnv\n" + ruleBased, "skyrail/__init__.py": ""})
+	tm := stock(t, "envs").with(team{
+		"submission.yaml":     "team: test\nenv_entry_point: skyrail.mine:Mine\n" + ruleBased,
+		"skyrail/__init__.py": "", "skyrail/mine.py": "from envs import Flight4DEnv as Mine\n",
+	})
 	if result := flown(t, s, tm, 1); result.Contract != "24 passed" {
 		t.Errorf("got contract %q", result.Contract)
 	}
@@ -318,4 +313,21 @@ func TestTheTimeOfOthersDoesNotCount(t *testing.T) {
 		}
 		time.Sleep(s.Run.Submission) // others are flown
 	}
+}
+
+func TestAPackageMayReplaceItself(t *testing.T) {
+	caged(t)
+	lazy := `import sys, types
+
+
+class Idle:
+    def predict(self, obs, deterministic=True):
+        return 0, None
+
+
+made = types.ModuleType("policy")
+made.Idle = Idle
+sys.modules["policy"] = made
+`
+	flown(t, settings(t), team{"submission.yaml": "team: test\npolicy_entry_point: policy:Idle\n", "policy/__init__.py": lazy}, 1)
 }

@@ -86,9 +86,9 @@ func (s *Session) start(ctx context.Context, team Team) (*process, error) {
 	}
 	limits := s.limits.Process
 	limits.Wall = lifetime
-	// In every cage at the same place, so that nothing depends on where it is on the host.
-	modules := sandbox.Mount{Host: s.modules, Inside: "/skyrail"}
-	root := sandbox.Mount{Host: team.Root, Inside: "/team"}
+	// In every cage at the same place, so that nothing depends on where it is on the host; and where no host has a Python.
+	modules := sandbox.Mount{Host: s.modules, Inside: "/run/skyrail/library"}
+	root := sandbox.Mount{Host: team.Root, Inside: "/run/skyrail/team"}
 	library := path.Join(s.box.Inside(modules), "skyrail")
 	program, err := s.box.Start(ctx, sandbox.Command{
 		Path:     s.python.Path,

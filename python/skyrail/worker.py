@@ -55,8 +55,10 @@ class Host:
         self.deterministic: bool = request["deterministic"]
         self.contract_suite: Any = None
         if request["env_entry_point"]:
-            # Before the team's modules, one of which may have our name.
+            # Before the team's modules, one of which may have our name: then it is free again.
             self.contract_suite = importlib.import_module("skyrail.contract")
+            for name in ("skyrail.contract", "skyrail"):
+                del sys.modules[name]
         if not os.access(self.root, os.R_OK | os.X_OK):
             raise Refusal("entry-point", "the team's folder is not readable here: chmod -R a+rX it")
         # The team's modules come first, then the stock ones that submissions import by name.
@@ -120,8 +122,9 @@ class Host:
             return
         taken = sys.modules.get(package)
         # A folder without an __init__.py is a package without a file, if there is no other.
-        places = [getattr(taken, "__file__", None) or "", *getattr(taken, "__path__", [])]
-        if not any(Path(place).is_relative_to(self.root) for place in places):
+        places = [getattr(taken, "__file__", None), *getattr(taken, "__path__", [])]
+        known = [Path(place) for place in places if place]  # a module made by hand has none
+        if known and not any(place.is_relative_to(self.root) for place in known):
             raise Refusal(
                 "entry-point",
                 f"{key} {entry_point}: {package}/ in the team's folder is not taken, but another; "
@@ -345,7 +348,7 @@ def _told(error: BaseException, root: str) -> Message:
         lines = _tail(cause, root) if cause else []
         return {"code": error.code, "reason": _text(str(error)), "traceback": lines}
     code, reason = "exception", _said(error)
-    if isinstance(error, ModuleNotFoundError):
+    if isinstance(error, ModuleNotFoundError) and error.name:
         package = str(error.name).split(".")[0]
         code, reason = "missing-package", f"its code imports {error.name}, which is not there"
         if os.path.isdir(os.path.join(root, package)):
