@@ -225,6 +225,32 @@ def test_the_training_script_of_the_starter_kit_trains(tmp_path: Path) -> None:
     assert row["exit_miss"] == pytest.approx(float(told["exit_miss"]), abs=1e-4)
 
 
+def test_a_network_trained_in_an_environment_of_ones_own_is_handed_in_with_it(
+    tmp_path: Path,
+) -> None:
+    kit = tmp_path / "kit"
+    skyrail("flight", "starter", kit)
+    options = [
+        "--env",
+        "envs.my_env:MyFlightEnv",
+        "--steps",
+        "2000",
+        "--envs",
+        "4",
+        "--hidden",
+        "16",
+    ]
+    run = subprocess.run(
+        [sys.executable, "train.py", *options], cwd=kit, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    files: dict[str, str | Path] = {f"envs/{p.name}": p for p in (kit / "envs").glob("*.py")}
+    files["model/policy.zip"] = kit / "runs" / "ppo" / "policy.zip"
+    files["submission.yaml"] = "team: own\nenv_entry_point: envs.my_env:MyFlightEnv\n"
+    result = ingest(submission(tmp_path, files), "--contract")
+    assert result["ok"] and result["isolation"] == "cage" and result["contract"] == "24 passed"
+
+
 def test_probabilities_add_up_in_the_autoregressive_policy() -> None:
     env = Flight4DEnv()
     model = shaken(MODELS["autoregressive"](env))
