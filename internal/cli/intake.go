@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/docker/go-units"
 	"github.com/spf13/cobra"
@@ -62,14 +59,6 @@ func checkSettings(cmd *cobra.Command, s *ingest.Settings) error {
 	return nil
 }
 
-// shown makes a file's name fit for a line of a table.
-func shown(name string) string {
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(name)
-	}
-	return name
-}
-
 // zipFlags adds the flags of commands that take submissions in.
 func zipFlags(cmd *cobra.Command, s *ingest.Settings) {
 	size(cmd, &s.Zip.MaxZipBytes, "zip-size", "largest zip", 1)
@@ -90,24 +79,24 @@ func (w word[T]) String() string { return string(*w.v) }
 
 func (w word[T]) Set(text string) error {
 	if !slices.Contains(w.set, T(text)) {
-		return fmt.Errorf("it must be %s", w.names(" or "))
+		return fmt.Errorf("it must be %s", w.names())
 	}
 	*w.v = T(text)
 	return nil
 }
 
-func (w word[T]) names(between string) string {
+func (w word[T]) names() string {
 	var names []string
 	for _, v := range w.set {
 		names = append(names, string(v))
 	}
-	return strings.Join(names, between)
+	return strings.Join(names, " or ")
 }
 
 // choice adds a flag with a closed set of values, of which *v is the default.
 func choice[T ~string](cmd *cobra.Command, v *T, name, usage string, set ...T) {
 	w := word[T]{v, set}
-	cmd.Flags().Var(w, name, usage+": "+w.names(" or "))
+	cmd.Flags().Var(w, name, usage+": "+w.names())
 }
 
 // amount is a flag's value that is a number of bytes.
@@ -116,10 +105,8 @@ type amount struct {
 	least int64
 }
 
-func (a amount) Type() string { return "size" }
-func (a amount) String() string {
-	return units.CustomSize("%.4g%s", float64(*a.v), 1024, []string{"B", "KiB", "MiB", "GiB", "TiB"})
-}
+func (a amount) Type() string   { return "size" }
+func (a amount) String() string { return units.BytesSize(float64(*a.v)) }
 
 func (a amount) Set(text string) error {
 	n, err := units.RAMInBytes(text)
@@ -127,7 +114,7 @@ func (a amount) Set(text string) error {
 		return errors.New("it is not a size such as 512MiB or 4GiB")
 	}
 	if n < a.least {
-		return fmt.Errorf("it must be at least %s", amount{v: &a.least})
+		return fmt.Errorf("it must be at least %s", units.BytesSize(float64(a.least)))
 	}
 	*a.v = n
 	return nil
@@ -177,13 +164,7 @@ func openEntrant(cmd *cobra.Command, h *ingest.Harness, path string, cfg flight.
 		plain:  func() (agent.Agent, error) { return e.Agent(ctx) },
 		serial: e.Serial(),
 		close:  e.Close,
-		fresh: func() (agent.Agent, error) {
-			a, err := e.Agent(ctx)
-			if d, ok := a.(agent.Distribution); ok && (stochastic || !e.Manifest.Deterministic) {
-				return agent.NewSampled(d, cfg, 0), nil
-			}
-			return a, err
-		},
+		fresh:  func() (agent.Agent, error) { return e.Scored(ctx, stochastic) },
 	}, nil
 }
 

@@ -269,10 +269,11 @@ func (e *Entry) Agent(ctx context.Context) (agent.Agent, error) {
 	return e.network.Agent(e.cfg)
 }
 
-// Scored returns a fresh agent as the manifest wants it scored: sampled if it says deterministic: false.
-func (e *Entry) Scored(ctx context.Context) (agent.Agent, error) {
+// Scored returns a fresh agent as the manifest wants it scored: sampled if it says deterministic: false, and in any case
+// if stochastic says so.
+func (e *Entry) Scored(ctx context.Context, stochastic bool) (agent.Agent, error) {
 	a, err := e.Agent(ctx)
-	if d, ok := a.(agent.Distribution); ok && !e.Manifest.Deterministic {
+	if d, ok := a.(agent.Distribution); ok && (stochastic || !e.Manifest.Deterministic) {
 		return agent.NewSampled(d, e.cfg, 0), nil
 	}
 	return a, err

@@ -125,7 +125,7 @@ func (h *Harness) score(ctx context.Context, e *Entry, seeds []uint64, flown fun
 			return err
 		}
 	}
-	fresh := func() (agent.Agent, error) { return e.Scored(ctx) }
+	fresh := func() (agent.Agent, error) { return e.Scored(ctx, false) }
 	if h.settings.OnFailure == Idle {
 		episodes, failures, err := contest.RunThrough(ctx, e.cfg, seeds, fresh, hopeless, flown)
 		if err != nil {

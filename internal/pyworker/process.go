@@ -238,11 +238,11 @@ func (p *process) postmortem(err error, late Code) error {
 	case fault != nil:
 		return fault
 	case end.Cause == sandbox.Memory:
-		p.verdict = newVerdict(Memory, printed, "its processes used more than %s of memory", bytesOf(p.session.limits.Process.Memory))
+		p.verdict = newVerdict(Memory, printed, "its processes used more than %s of memory", units.BytesSize(float64(p.session.limits.Process.Memory)))
 	case end.Cause == sandbox.CPU:
 		p.verdict = newVerdict(CPU, printed, "its processes used more than %v of processor time", p.session.limits.Process.CPU)
 	case end.Cause == sandbox.Output:
-		p.verdict = newVerdict(Output, printed, "it printed more than %s", bytesOf(p.session.limits.Process.Output))
+		p.verdict = newVerdict(Output, printed, "it printed more than %s", units.BytesSize(float64(p.session.limits.Process.Output)))
 	case timedOut:
 		p.verdict = newVerdict(late, printed, "no answer within %v", p.session.limits.of(late))
 	case end.Cause == sandbox.Wall:
@@ -268,10 +268,6 @@ func (l Limits) of(late Code) time.Duration {
 		return l.Episode
 	}
 	return l.Submission
-}
-
-func bytesOf(n int64) string {
-	return units.CustomSize("%.4g%s", float64(n), 1024, []string{"B", "KiB", "MiB", "GiB", "TiB"})
 }
 
 func (p *process) closePipes() error { return errors.Join(p.requests.Close(), p.answers.Close()) }

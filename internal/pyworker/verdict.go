@@ -28,15 +28,15 @@ const (
 	Protocol Code = "protocol" // what came over the pipe is no answer, or it was closed
 )
 
-// Explanations says for every code what a team can do about it, in the order of the codes.
-func Explanations() []struct {
+// Explanation is what a team can do about a code.
+type Explanation struct {
 	Code Code
 	Hint string
-} {
-	return []struct {
-		Code Code
-		Hint string
-	}{
+}
+
+// Explanations explains every code, in their order.
+func Explanations() []Explanation {
+	return []Explanation{
 		{EntryPoint, "write it as package.module:Class, of a module in the zip or a stock one"},
 		{MissingPackage, "a module of the team's belongs in the zip, a package has to be installed in the organiser's Python"},
 		{NoPredict, "give the class a method predict(obs, deterministic=True) that returns (action, state)"},

@@ -39,19 +39,32 @@ func leftovers() error {
 	return leftGroupsAndProcesses()
 }
 
-// theCage is the cage, or a reason to skip. Where SKYRAIL_CAGE is "required", as in CI, there has to be one.
+// theCage is the cage, or a reason to skip. Where SKYRAIL_CAGE is "required", as in make test and CI, there has to be one.
 var theCage = sync.OnceValues(func() (*Box, error) { return New(Cage) })
 
 func cageBox(t *testing.T) *Box {
 	t.Helper()
 	b, err := theCage()
 	if err != nil {
-		if os.Getenv("SKYRAIL_CAGE") == "required" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		lack(t, err)
 	}
 	return b
+}
+
+// lack ends a test for want of something that the machine of make test and CI has.
+func lack(t *testing.T, why any) {
+	t.Helper()
+	if os.Getenv("SKYRAIL_CAGE") == "required" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
+func needGroups(t *testing.T, b *Box) {
+	t.Helper()
+	if b.groups == nil {
+		lack(t, "there are no control groups")
+	}
 }
 
 var theProcess = sync.OnceValues(func() (*Box, error) { return New(Process) })

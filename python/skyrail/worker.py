@@ -31,6 +31,9 @@ import warnings
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import msgpack
+import numpy as np
+
 TRACEBACK_LINES = 12
 
 Message = dict[str, Any]
@@ -161,8 +164,6 @@ class Host:
         return {"action": self._action(answer[0])}
 
     def _action(self, answer: Any) -> int:  # noqa: ANN401 - whatever the team answers
-        import numpy as np
-
         action = np.asarray(answer)
         if action.dtype.kind not in "iufb" or action.size != 1:
             raise Refusal(
@@ -201,10 +202,8 @@ class Host:
         return {"figures": figures, "ended": ended}
 
 
-def _observation(request: Message) -> Any:  # noqa: ANN401 - an array; NumPy is not loaded yet
+def _observation(request: Message) -> np.ndarray:
     """The stock observation, which the engine sends: little-endian float32."""
-    import numpy as np
-
     return np.frombuffer(request["observation"], "<f4").astype(np.float32)
 
 
@@ -234,14 +233,7 @@ def _seed_everything() -> None:
     Torch's own stream has the same seed in every process as it is.
     """
     random.seed(0)
-    try:
-        import numpy as np
-
-        np.random.seed(0)
-    except ModuleNotFoundError as missing:
-        raise Refusal(
-            "missing-package", "NumPy is not installed here: pip install numpy gymnasium msgpack"
-        ) from missing
+    np.random.seed(0)
 
 
 def _name(thing: Any) -> str:  # noqa: ANN401
@@ -308,12 +300,6 @@ def _read(pipe: BinaryIO) -> bytes | None:
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer requests until there are no more."""
-    try:
-        import msgpack
-    except ModuleNotFoundError:
-        # Without MessagePack nothing can be told but in the exit status and on standard error.
-        sys.exit("msgpack is not installed here: pip install numpy gymnasium msgpack")
-
     host: Host | None = None
     while (body := _read(requests)) is not None:
         request = msgpack.unpackb(body)
