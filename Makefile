@@ -31,8 +31,8 @@ cage:
 
 test-go: $(VENV)/ready cage
 	$(GO) test ./...
-	# These ask the go command and NumPy, which the test cache does not know of.
-	$(GO) test -count=1 . ./numpyrand
+	# These ask the go command, Python and NumPy, which the test cache does not know of.
+	$(GO) test -count=1 . ./numpyrand ./internal/pyvalue
 
 test-python: $(VENV)/ready build
 	SKYRAIL=$(abspath $(BIN)) $(VENV)/bin/python -m pytest -q python/tests

@@ -12,12 +12,10 @@
 // challenge's AutoregressivePolicy. Whatever else Stable-Baselines3 can save is an [UnsupportedError] that says why;
 // a file that it could not fly either, or that is built to harm, is an [InvalidError].
 //
-// A policy.zip is not trusted. Nothing of it is executed: the weights' pickle is read by a reader of the few
-// instructions that torch writes for tensors, which knows two functions, looks none up, and allocates no more than
-// the bytes it has read. It is our own because general readers of pickles allocate what a length field says before
-// they see the data, and index past the end on malformed input. The pickles in the JSON file "data" are not read at
-// all, only the plain text that Stable-Baselines3 puts beside them: whoever makes the two say different things gets
-// another policy here than there.
+// A policy.zip is not trusted. Nothing of it is executed: the weights' pickle is read by [skyrail/internal/pyvalue],
+// which looks no name up and takes memory by the bytes that are there, and may name what torch writes for tensors and
+// nothing else. The pickles in the JSON file "data" are not read at all, only the plain text that Stable-Baselines3
+// puts beside them: whoever makes the two say different things gets another policy here than there.
 //
 // Arithmetic follows float32 inference: every layer's output is rounded to float32, as every tensor there is.
 // Within a layer sums are float64, more exact than any order of float32 sums. So the answers of different builds of

@@ -99,15 +99,10 @@ func inside(err error) error {
 func loadTensors(files archive, folder string, stored []namedTensor) (tensors, error) {
 	all := make(tensors, 0, len(stored))
 	left := maxValues
-	names, storages := map[string]bool{}, map[string]bool{}
+	storages := map[string]bool{}
 	for _, s := range stored {
-		if names[s.name] {
-			return nil, invalid(weightsFile, "tensor %s is there twice", quote(s.name))
-		}
-		names[s.name] = true
 		if s.storage.kind != floatStorage {
-			kind := strings.TrimSuffix(strings.TrimPrefix(string(s.storage.kind), "torch "), "Storage")
-			return nil, unsupported("tensor %s holds %s values and not float32", quote(s.name), kind)
+			return nil, unsupported("tensor %s holds %s values and not float32", quote(s.name), s.storage.kind)
 		}
 		n := 1
 		for _, d := range s.shape {

@@ -157,9 +157,11 @@ func collect(leaves []leaf, v *any, path string) []leaf {
 }
 
 // changed returns a value near v but told apart from it by every check: whole numbers become 0 (or 1, so
-// that an action becomes, or stops being, idle), decimals move by a millionth.
+// that an action becomes, or stops being, idle), null too, decimals move by a millionth.
 func changed(v any) (any, error) {
 	switch x := v.(type) {
+	case nil:
+		return json.Number("0"), nil
 	case bool:
 		return !x, nil
 	case json.Number:
