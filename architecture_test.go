@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ const module = "skyrail/"
 // without a line here may import nothing, so a new one has to be thought about.
 var mayImport = map[string][]string{
 	"numpyrand":           {},
+	"rail":                {"numpyrand", "internal/elementary"},
 	"flight":              {"numpyrand", "internal/elementary"},
 	"flight/agent":        {"numpyrand", "flight", "internal/elementary"},
 	"flight/picture":      {"flight", "internal/elementary"},
@@ -44,7 +46,7 @@ var mayImport = map[string][]string{
 
 // pure are the engines: no clock, no goroutine, no I/O, no logger. Their sources may not import these.
 var (
-	pure      = []string{"numpyrand", "flight"}
+	pure      = []string{"numpyrand", "flight", "rail"}
 	notInPure = []string{"bufio", "context", "io", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec", "os/signal", "sync", "sync/atomic", "syscall", "time"}
 )
 
@@ -114,7 +116,7 @@ func list(t *testing.T) []pkg {
 }
 
 // exact are the packages whose floats must be the same bits on every platform.
-var exact = []string{"numpyrand", "flight", "internal/elementary", "flight/agent", "flight/contest", "internal/checkpoint"}
+var exact = []string{"numpyrand", "rail", "flight", "internal/elementary", "flight/agent", "flight/contest", "internal/checkpoint"}
 
 // TestNoFusedArithmetic compiles for arm64, where the compiler may turn a*b + c into one instruction that rounds
 // once. The references round twice, so the sources write float64(a*b) + c; a fused instruction in the listing is a
@@ -171,27 +173,35 @@ func run(t *testing.T, env []string, name string, args ...string) []byte {
 
 // TestGoldenFilesAreWhole pins the recorded truth: not a byte of it may change.
 func TestGoldenFilesAreWhole(t *testing.T) {
-	sums, err := os.ReadFile("flight/testdata/SHA256SUMS")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := 0
-	for line := range strings.Lines(string(sums)) {
-		want, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
-		if !ok {
-			t.Fatalf("SHA256SUMS: malformed line %q", line)
+	for _, root := range []string{"flight/testdata", "rail/testdata", "rail/railfile/testdata"} {
+		sums, err := os.ReadFile(filepath.Join(root, "SHA256SUMS"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		listed++
-		if got := contentSum(t, filepath.Join("flight/testdata", name)); got != want {
-			t.Errorf("%s: got %s, want %s", name, got, want)
+		listed := map[string]bool{}
+		for line := range strings.Lines(string(sums)) {
+			want, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
+			if !ok {
+				t.Fatalf("%s/SHA256SUMS: malformed line %q", root, line)
+			}
+			path := filepath.Join(root, name)
+			if _, err := os.Stat(path); err != nil {
+				path += ".gz" // listed by the name of its content
+			}
+			listed[path] = true
+			if got := contentSum(t, path); got != want {
+				t.Errorf("%s: got %s, want %s", path, got, want)
+			}
 		}
-	}
-	files, err := filepath.Glob("flight/testdata/*.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) != listed {
-		t.Errorf("SHA256SUMS lists %d files, there are %d", listed, len(files))
+		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".gz") && !listed[path] {
+				t.Errorf("%s is not in SHA256SUMS", path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
