@@ -1,0 +1,278 @@
+package picture
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot/vg"
+
+	"skyrail/rail"
+)
+
+// The parts of a picture around the map, in pixels.
+const (
+	edge        = 12.0
+	titleHeight = 28.0
+	coordinates = 26.0 // left of the map and above it
+	narrowest   = 620.0
+)
+
+// scene is the layout of a picture of one step.
+type scene struct {
+	*Recording
+	title    string
+	selected []int
+	size     float64 // of a cell
+	map0     xy      // the top left corner of the map
+	w, h     float64
+}
+
+func newScene(r *Recording, o *Options, size float64) *scene {
+	s := &scene{Recording: r, title: o.Title, selected: o.Selected, size: size}
+	width, height := float64(r.net.Width())*size, float64(r.net.Height())*size
+	s.w = math.Ceil(max(width+coordinates+2*edge, narrowest))
+	_, counted := flow(s.tallies(r.first), s.inner())
+	_, signed := flow(signs(), s.inner())
+	s.map0 = xy{edge + coordinates, edge + titleHeight + counted + coordinates}
+	s.h = math.Ceil(s.map0.y + height + 8 + signed + edge)
+	return s
+}
+
+func (s *scene) inner() float64 { return s.w - 2*edge }
+
+// centre of a cell.
+func (s *scene) centre(c rail.Cell) xy {
+	return s.map0.plus(xy{float64(c.Col) + 0.5, float64(c.Row) + 0.5}.times(s.size))
+}
+
+// ground draws what is the same in every step.
+func (s *scene) ground(c canvas) {
+	c.fill(paper, polygon(xy{0, 0}, xy{s.w, 0}, xy{s.w, s.h}, xy{0, s.h}))
+	s.grid(c)
+	s.places(c)
+	s.tracks(c)
+	for _, i := range s.selected {
+		for _, m := range marks(&s.scenario.Trains[i]) {
+			if s.net.Inside(m.cell) {
+				drawPlace(c, s.centre(m.cell), s.size, m, true)
+			}
+		}
+	}
+	bottom := s.map0.y + float64(s.net.Height())*s.size + 8
+	drawEntries(c, signs(), xy{edge, bottom}, s.inner())
+}
+
+// grid draws the land with the numbers of rows and columns.
+func (s *scene) grid(c canvas) {
+	width, height := float64(s.net.Width())*s.size, float64(s.net.Height())*s.size
+	c.fill(land, polygon(s.map0, s.map0.plus(xy{width, 0}), s.map0.plus(xy{width, height}), s.map0.plus(xy{0, height})))
+	every := 1
+	for _, every = range []int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000} {
+		if float64(every)*s.size >= 24 {
+			break
+		}
+	}
+	look := script{10, false, soft}
+	var p vg.Path
+	for col := 0; col < s.net.Width(); col += every {
+		x := s.map0.x + float64(col)*s.size
+		p = append(p, lines(xy{x, s.map0.y}, xy{x, s.map0.y + height})...)
+		c.write(look, xy{x + s.size/2, s.map0.y - 5}, centred, strconv.Itoa(col))
+	}
+	for row := 0; row < s.net.Height(); row += every {
+		y := s.map0.y + float64(row)*s.size
+		p = append(p, lines(xy{s.map0.x, y}, xy{s.map0.x + width, y})...)
+		c.write(look, xy{s.map0.x - 5, y + s.size/2 + 3.6}, rightAligned, strconv.Itoa(row))
+	}
+	c.stroke(raster, 0.7, p)
+}
+
+// places draws the starts, stops and targets of all trains, each once.
+func (s *scene) places(c canvas) {
+	type spot struct {
+		rail.Cell
+		role
+	}
+	drawn := map[spot]bool{}
+	for i := range s.scenario.Trains {
+		for _, m := range marks(&s.scenario.Trains[i]) {
+			if at := (spot{m.cell, m.role}); !drawn[at] && s.net.Inside(m.cell) {
+				drawn[at] = true
+				drawPlace(c, s.centre(m.cell), s.size, m, false)
+			}
+		}
+	}
+}
+
+func (s *scene) tracks(c canvas) {
+	var all, buffers vg.Path
+	for k := range s.levelFree {
+		cell := s.net.Cell(rail.Node(4 * k))
+		for _, l := range links(s.net.At(cell)) {
+			all = append(all, l.path(s.centre(cell), s.size)...)
+			if l.deadEnd() {
+				buffers = append(buffers, l.buffer(s.centre(cell), s.size)...)
+			}
+		}
+	}
+	drawTracks(c, s.size, all)
+	c.stroke(ink, max(0.1*s.size, 1.2), buffers)
+	for k, bridge := range s.levelFree {
+		if cell := s.net.Cell(rail.Node(4 * k)); bridge {
+			drawBridge(c, s.net.At(cell), s.centre(cell), s.size)
+		}
+	}
+}
+
+// draw draws what a step shows on the ground.
+func (s *scene) draw(c canvas, step int) {
+	now := fmt.Sprintf("step %d", step)
+	if limit := s.scenario.MaxEpisodeSteps; limit > 0 {
+		now = fmt.Sprintf("step %d / %d", step, limit)
+	}
+	look := script{17, true, ink}
+	c.write(look, xy{s.w - edge, edge + 17}, rightAligned, now)
+	c.write(look, xy{edge, edge + 17}, leftAligned, look.fit(s.title, s.inner()-look.width(now)-20))
+	drawEntries(c, s.tallies(step), xy{edge, edge + titleHeight}, s.inner())
+
+	trains := s.at(step)
+	occupied := map[rail.Cell]bool{}
+	for i := range trains {
+		if trains[i].node != rail.NoNode {
+			occupied[s.net.Cell(trains[i].node)] = true
+		}
+	}
+	for i := range trains {
+		s.entering(c, &trains[i], i, occupied)
+	}
+	for i := range trains {
+		if m := &trains[i]; m.node != rail.NoNode {
+			at, p := s.centre(s.net.Cell(m.node)), s.pose(step, i)
+			drawTrain(c, at, s.size, p, m.state, false)
+			drawHandle(c, at, s.size, p, m.state, i)
+		}
+	}
+	for i := range trains {
+		m := &trains[i]
+		if m.node == rail.NoNode {
+			continue
+		}
+		at := s.centre(s.net.Cell(m.node))
+		if m.deadlocked {
+			drawFrame(c, at, s.size)
+		}
+		if m.state.InMalfunction() || m.malfunction > 0 {
+			drawBreakdown(c, at, s.size, int(m.malfunction))
+		}
+	}
+	for _, i := range s.selected {
+		if m := &trains[i]; m.node != rail.NoNode {
+			s.point(c, s.centre(s.net.Cell(m.node)), i)
+		}
+	}
+}
+
+// entering draws a train that is ready to enter, the first of those at the same place, if nothing stands there.
+func (s *scene) entering(c canvas, m *moment, i int, occupied map[rail.Cell]bool) {
+	at := s.scenario.Trains[i].Initial
+	if m.state != rail.ReadyToDepart && m.state != rail.MalfunctionOffMap || occupied[at.Cell] {
+		return
+	}
+	occupied[at.Cell] = true
+	p := pose{way: sides[at.Heading].unit()}
+	drawTrain(c, s.centre(at.Cell), s.size, p, m.state, true)
+	drawHandle(c, s.centre(at.Cell), s.size, p, rail.ReadyToDepart, i)
+	if m.malfunction > 0 {
+		drawBreakdown(c, s.centre(at.Cell), s.size, int(m.malfunction))
+	}
+}
+
+// point shows where a selected train is, and its number beside it.
+func (s *scene) point(c canvas, at xy, handle int) {
+	c.stroke(chosen, max(0.09*s.size, 1.8), circle(at, max(0.62*s.size, 7)))
+	look := script{max(0.36*s.size, 10), true, paper}
+	text := strconv.Itoa(handle)
+	w := look.width(text) + 0.6*look.size
+	plate := at.plus(xy{max(0.62*s.size, 7) + w/2, -0.5 * s.size})
+	c.fill(chosen, rectangle(plate, w, 1.25*look.size))
+	c.write(look, plate.plus(xy{0, 0.36 * look.size}), centred, text)
+}
+
+// entry is a sign and what it means.
+type entry struct {
+	draw func(c canvas, at xy) // about its centre
+	text string
+}
+
+// The measures of entries, in pixels.
+const (
+	entryHeight = 22.0
+	signSize    = 20.0
+	entryGap    = 16.0
+)
+
+var entryText = script{12.5, false, ink}
+
+// tallies are how many trains are in each state.
+func (s *scene) tallies(step int) []entry {
+	n := s.count(step)
+	var all []entry
+	for state, number := range n.states {
+		state := rail.State(state)
+		text := fmt.Sprintf("%d %s", number, stateName(state))
+		if state == rail.Done {
+			text = fmt.Sprintf("%d of %d arrived", number, s.Trains())
+		}
+		all = append(all, entry{func(c canvas, at xy) {
+			drawTrain(c, at, signSize, pose{way: xy{1, 0}}, state, state.OffMap() && state != rail.Waiting)
+		}, text})
+	}
+	return append(all, entry{func(c canvas, at xy) { drawFrame(c, at, signSize*0.8) }, fmt.Sprintf("%d deadlocked", n.deadlocked)})
+}
+
+// signs explain the rest of what is drawn.
+func signs() []entry {
+	at := func(r role, strong bool) func(canvas, xy) {
+		return func(c canvas, at xy) { drawPlace(c, at, signSize*0.9, mark{role: r, text: "S"}, strong) }
+	}
+	return []entry{
+		{at(start, false), "start"},
+		{at(stop, false), "stop"},
+		{at(target, false), "target"},
+		{at(start, true), "of a selected train"},
+		{func(c canvas, at xy) { drawBreakdown(c, at.plus(xy{-0.42, 0.4}.times(30)), 30, 7) }, "malfunction, steps left"},
+		{func(c canvas, at xy) {
+			drawTracks(c, signSize, link{rail.North, rail.South}.path(at, signSize))
+			drawBridge(c, rail.DiamondCrossing, at, signSize)
+		}, "bridge"},
+		{func(c canvas, at xy) {
+			l := link{rail.West, rail.West}
+			drawTracks(c, signSize, l.path(at, signSize))
+			c.stroke(ink, 2, l.buffer(at, signSize))
+		}, "dead end"},
+	}
+}
+
+// flow returns the centres of the signs of entries in a width, from the top left corner, and the height of them all.
+func flow(entries []entry, width float64) (places []xy, height float64) {
+	x := 0.0
+	for _, e := range entries {
+		w := signSize + 5 + entryText.width(e.text)
+		if x > 0 && x+w > width {
+			x, height = 0, height+entryHeight
+		}
+		places = append(places, xy{x + signSize/2, height + entryHeight/2})
+		x += math.Ceil(w + entryGap)
+	}
+	return places, height + entryHeight
+}
+
+func drawEntries(c canvas, entries []entry, corner xy, width float64) {
+	places, _ := flow(entries, width)
+	for i, e := range entries {
+		at := corner.plus(places[i])
+		e.draw(c, at)
+		c.write(entryText, at.plus(xy{signSize/2 + 5, 4.5}), leftAligned, e.text)
+	}
+}
