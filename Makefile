@@ -5,10 +5,14 @@ GO     ?= go
 PYTHON ?= python3
 VENV   := .venv
 PEERS  := .venv-peers
+FLATLAND := .venv-flatland
 BIN    := bin/skyrail
 
 # The Python that the Go tests compare with, that hosts teams' code in them, and that runs the Python tests.
 export SKYRAIL_PYTHON = $(abspath $(VENV)/bin/python)
+
+# The Python with flatland-rl, which needs an older NumPy than the rest.
+export SKYRAIL_FLATLAND = $(abspath $(FLATLAND)/bin/python)
 
 # Tests of what needs the cage fail where there is none. On another system than Linux, or to do without, say
 # SKYRAIL_CAGE=optional.
@@ -29,10 +33,10 @@ cage:
 		{ apt-get update -qq && apt-get install -y -qq bubblewrap; } || \
 		{ echo "install bubblewrap, or run with SKYRAIL_CAGE=optional"; exit 1; }
 
-test-go: $(VENV)/ready cage
+test-go: $(VENV)/ready $(FLATLAND)/ready cage
 	$(GO) test ./...
-	# These ask the go command, Python and NumPy, which the test cache does not know of.
-	$(GO) test -count=1 . ./numpyrand ./internal/pyvalue
+	# These ask the go command, Python, NumPy and flatland-rl, which the test cache does not know of.
+	$(GO) test -count=1 . ./numpyrand ./internal/pyvalue ./rail/contest
 
 test-python: $(VENV)/ready build
 	SKYRAIL=$(abspath $(BIN)) $(VENV)/bin/python -m pytest -q python/tests
@@ -44,12 +48,12 @@ test-peers: $(PEERS)/ready build cage
 		$(PEERS)/bin/python -m pytest -q python/tests/peers
 
 # The race detector needs cgo and a C compiler.
-test-race: $(VENV)/ready cage
+test-race: $(VENV)/ready $(FLATLAND)/ready cage
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 # The exactness tests as arm64 code, under emulation; needs qemu-user-static.
 test-arm64:
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./numpyrand ./flight/... ./internal/elementary ./internal/checkpoint
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./numpyrand ./flight/... ./rail/... ./internal/elementary ./internal/checkpoint
 
 lint: $(VENV)/ready
 	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l .) || exit 1; if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
@@ -83,10 +87,16 @@ $(VENV)/ready: python/pyproject.toml
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e 'python[test]'
 	touch $@
 
+# Its dependencies are those of flatland-rl.
+$(FLATLAND)/ready: Makefile
+	$(PYTHON) -m venv $(FLATLAND)
+	$(FLATLAND)/bin/python -m pip install --quiet --disable-pip-version-check flatland-rl==4.2.5
+	touch $@
+
 $(PEERS)/ready: python/pyproject.toml
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e 'python[test,worker,train]'
 	touch $@
 
 clean:
-	rm -rf bin $(VENV) $(PEERS)
+	rm -rf bin $(VENV) $(PEERS) $(FLATLAND)

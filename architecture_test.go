@@ -26,8 +26,11 @@ const module = "skyrail/"
 var mayImport = map[string][]string{
 	"numpyrand":           {},
 	"rail":                {"numpyrand", "internal/elementary"},
+	"rail/railfile":       {"numpyrand", "rail", "internal/pyvalue"},
 	"rail/agent":          {"numpyrand", "rail"},
 	"rail/picture":        {"rail"},
+	"rail/contest":        {"rail", "rail/agent", "rail/railfile"},
+	"contests":            {},
 	"flight":              {"numpyrand", "internal/elementary"},
 	"flight/agent":        {"numpyrand", "flight", "internal/elementary"},
 	"flight/picture":      {"flight", "internal/elementary"},
@@ -42,7 +45,8 @@ var mayImport = map[string][]string{
 	"internal/pyworker":   {"internal/sandbox", "python"},
 	"internal/ingest":     {"flight", "flight/agent", "flight/contest", "internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker"},
 	"internal/cli": {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture",
-		"internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker", "internal/ingest"},
+		"internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker", "internal/ingest",
+		"rail", "rail/agent", "rail/contest", "rail/picture", "rail/railfile", "contests"},
 	"cmd/skyrail": {"internal/cli"},
 }
 
@@ -118,7 +122,7 @@ func list(t *testing.T) []pkg {
 }
 
 // exact are the packages whose floats must be the same bits on every platform.
-var exact = []string{"numpyrand", "rail", "rail/agent", "flight", "internal/elementary", "flight/agent", "flight/contest", "internal/checkpoint"}
+var exact = []string{"numpyrand", "rail", "rail/agent", "rail/contest", "flight", "internal/elementary", "flight/agent", "flight/contest", "internal/checkpoint"}
 
 // TestNoFusedArithmetic compiles for arm64, where the compiler may turn a*b + c into one instruction that rounds
 // once. The references round twice, so the sources write float64(a*b) + c; a fused instruction in the listing is a
@@ -175,7 +179,7 @@ func run(t *testing.T, env []string, name string, args ...string) []byte {
 
 // TestGoldenFilesAreWhole pins the recorded truth: not a byte of it may change.
 func TestGoldenFilesAreWhole(t *testing.T) {
-	for _, root := range []string{"flight/testdata", "rail/testdata"} {
+	for _, root := range []string{"flight/testdata", "rail/testdata", "rail/railfile/testdata"} {
 		sums, err := os.ReadFile(filepath.Join(root, "SHA256SUMS"))
 		if err != nil {
 			t.Fatal(err)

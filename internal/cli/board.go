@@ -162,7 +162,7 @@ func newTable(header ...string) table.Writer {
 		row[i] = h
 		align := text.AlignRight
 		switch h {
-		case "submission", "zip", "agent", "check", "code", "why", "hint", "pass", "state", "half", "trophy", "for", "winners", "":
+		case "submission", "zip", "agent", "check", "code", "why", "hint", "pass", "state", "half", "trophy", "for", "winners", "episode", "gate", "":
 			align = text.AlignLeft
 		}
 		columns[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}

@@ -274,6 +274,9 @@ func repeat(cmd *cobra.Command) string {
 			}
 		}
 	})
+	for _, arg := range flags.Args() {
+		words = append(words, shellWord(arg))
+	}
 	return strings.Join(words, " ")
 }
 

@@ -140,7 +140,7 @@ func (a *app) fly(ctx context.Context, f *flightFlags, p plan, lists []seedList)
 		total += len(players) * len(l.seeds)
 	}
 	bar := a.startProgress(ctx, total)
-	defer func() { a.stopProgress(bar, err) }()
+	defer func() { a.stopProgress(bar, "flew", err) }()
 	for _, l := range lists {
 		var r result
 		for i, e := range players {

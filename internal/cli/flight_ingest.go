@@ -44,7 +44,7 @@ organiser's secret seeds instead of the published ones.`,
 			}
 			bar := a.startProgress(cmd.Context(), len(list.seeds))
 			result, err := ingest.New(f.intake).Score(cmd.Context(), zip, flight.DefaultConfig(), list.seeds, bar.one)
-			a.stopProgress(bar, err)
+			a.stopProgress(bar, "flew", err)
 			if err != nil {
 				return intakeFault(zip, err)
 			}

@@ -61,7 +61,7 @@ best of 8; sampled, they fly as they are.`,
 				}
 				found.Reports = append(found.Reports, r)
 			}
-			a.stopProgress(bar, err)
+			a.stopProgress(bar, "flew", err)
 			if err != nil {
 				return err
 			}

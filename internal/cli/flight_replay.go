@@ -42,7 +42,7 @@ list that has no row is an error, and with --strict a seed that is not on the li
 			if err == nil {
 				nothing, err = contest.ReplayAll(cmd.Context(), cfg, list.seeds, f.jobs, contest.Trace{}, p.one)
 			}
-			a.stopProgress(p, err)
+			a.stopProgress(p, "flew", err)
 			if err != nil {
 				return err
 			}

@@ -62,7 +62,7 @@ zip that has not changed since is not flown again, unless what it failed by depe
 			bar := a.startProgress(cmd.Context(), len(zips)*len(list.seeds))
 			cfg := flight.DefaultConfig()
 			records, err := ingest.New(f.intake).ScoreAll(cmd.Context(), zips, cfg, list.seeds, f.jobs, results.known, results.save, bar.one)
-			a.stopProgress(bar, err)
+			a.stopProgress(bar, "flew", err)
 			if errors.Is(err, context.Canceled) && results.file != nil {
 				if replaced := results.inPlace(); replaced != nil {
 					return replaced

@@ -68,7 +68,7 @@ func (p *progress) one() {
 }
 
 // stop takes the bar away and, if the run came to its end, says what it took.
-func (a *app) stopProgress(p *progress, err error) {
+func (a *app) stopProgress(p *progress, verb string, err error) {
 	if p.bars != nil {
 		if p.bar != nil && !p.bar.Completed() {
 			p.bar.Abort(true)
@@ -76,6 +76,6 @@ func (a *app) stopProgress(p *progress, err error) {
 		p.bars.Wait()
 	}
 	if err == nil {
-		fmt.Fprintf(a.err, "flew %s in %.4f s\n", count(p.done, "episode"), time.Since(p.start).Seconds())
+		fmt.Fprintf(a.err, "%s %s in %.4f s\n", verb, count(p.done, "episode"), time.Since(p.start).Seconds())
 	}
 }

@@ -24,6 +24,7 @@ const (
 	exitFault   = 1 // something broke, or the run was interrupted
 	exitUsage   = 2 // the command line, or a file it names, cannot be used
 	exitRefused = 3 // the submission was refused or failed
+	exitDiffers = 4 // a check found a difference
 )
 
 // exitError is an error with the exit status it leads to.
@@ -110,13 +111,14 @@ func newRoot(a *app) *cobra.Command {
 		Long: `Skyrail runs competitions of traffic-control agents.
 
   flight   the Flight Challenge: an air sector where aircraft converge on a hotspot
+  rail     the railway challenge: Flatland, with stops, time windows and malfunctions
 
 Exit status: 0 done, 1 fault or interrupted, 2 usage or a file that cannot be used, 3 the submission was
-refused or failed.`,
+refused or failed, 4 a check found a difference.`,
 		Example:       "  skyrail flight compare --agent noop --agent random --agent rule-based",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}, newFlight(a))
+	}, newFlight(a), newRail(a))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	strictArguments(root)
 	return root

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"skyrail/rail"
+	"skyrail/rail/contest"
+	"skyrail/rail/railfile"
+)
+
+// errDiffers is that a check found a difference, which has been printed.
+var errDiffers = errors.New("what was recorded differs from what its actions lead to")
+
+func newRailEvaluate(a *app) *cobra.Command {
+	var f railFlags
+	var c railCheck
+	var env string
+	cmd := &cobra.Command{
+		Use:   "evaluate DIR [DIR …]",
+		Short: "Verify trajectories by running them again",
+		Long: `Run the recorded actions again, and compare every position, reward, done flag, info and result with what was
+recorded. The figures are those of the run; nothing recorded is in them. A directory may hold several episodes, and folders
+below it are searched.
+
+The environment comes from --env, a grader's own copy: a file, or a folder that is searched for the name of the episode or
+of its directory. Then the one that came with the trajectory is compared with it. Without --env the trajectory's own is
+taken, and whoever recorded it may have changed it.
+
+Missing actions count as MOVE_FORWARD and unknown ones as DO_NOTHING, as in flatland-rl. Without --rewards the form of the
+recorded rewards decides: numbers are taken for default ones.
+
+Exit status: 0 everything agrees, 4 something differs.`,
+		Example: `  skyrail rail evaluate run --rewards ecml2026
+  skyrail rail evaluate submission --env levels --rewards ecml2026 --strict --json`,
+		Args: atLeastOne("the directory of a trajectory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if c.rewards, err = f.chosen(); err != nil {
+				return err
+			}
+			if c.source, err = newEnvSource(env); err != nil {
+				return err
+			}
+			c.seed = f.resetSeed(cmd)
+			found, err := findTrajectories(args, f.episode)
+			if err != nil {
+				return err
+			}
+			p := a.startProgress(cmd.Context(), len(found))
+			results, err := c.all(cmd.Context(), found, f.jobs, p.one)
+			a.stopProgress(p, "ran", err)
+			if err != nil {
+				return err
+			}
+			done := evaluated{Results: results, OwnEnvironments: c.source != nil, Repeat: repeat(cmd), rewardsGiven: c.rewards != nil}
+			if f.json {
+				err = printJSON(a.out, done)
+			} else {
+				done.print(a.out)
+			}
+			if err != nil {
+				return err
+			}
+			for _, r := range results {
+				if !r.Agrees {
+					return &exitError{exitDiffers, errDiffers}
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&env, "env", "", "the grader's environment: a file, or a folder to search (default: that of the trajectory)")
+	f.reward(cmd, "", " (default: by the form of the recorded ones)")
+	f.episodeID(cmd, "verify this episode only")
+	f.reset(cmd)
+	cmd.Flags().BoolVar(&c.strict, "strict", false, "an action that is not recorded is a difference")
+	cmd.Flags().BoolVar(&c.skipRewards, "skip-rewards-dones-infos", false, "leave the table of rewards, done flags and infos aside")
+	positive(cmd, &c.end, "end-step", "", 0, "the run was ended after this step: verify up to there (default: the whole episode)")
+	f.parallel(cmd)
+	f.machine(cmd)
+	return cmd
+}
+
+// atLeastOne demands arguments, called what they are.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s is missing", what)
+		}
+		return nil
+	}
+}
+
+// railCheck is how trajectories are verified.
+type railCheck struct {
+	source      *envSource
+	rewards     *rail.Rewards
+	seed        *uint64
+	strict      bool
+	skipRewards bool
+	end         int
+}
+
+// checkResult is the verification of one episode.
+type checkResult struct {
+	Directory   string `json:"directory"`
+	Environment string `json:"environment"`
+	*contest.Report
+}
+
+// all verifies trajectories, jobs at a time, results in their order.
+func (c *railCheck) all(ctx context.Context, all []trajectory, jobs int, done func()) ([]checkResult, error) {
+	results := make([]checkResult, len(all))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(jobs)
+	for i, t := range all {
+		g.Go(func() (err error) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			results[i], err = c.one(t)
+			done()
+			return err
+		})
+	}
+	return results, g.Wait()
+}
+
+// one verifies an episode. A table that cannot be read is a difference like others.
+func (c *railCheck) one(t trajectory) (checkResult, error) {
+	result := checkResult{Directory: t.dir}
+	file, from, err := t.environment(c.source)
+	if err != nil {
+		return result, err
+	}
+	result.Environment = from
+	e, err := file.Open(c.seed)
+	if errors.Is(err, railfile.ErrNoStream) {
+		err = usage(fmt.Errorf("%s: %w with --seed", from, err))
+	}
+	if err != nil {
+		return result, err
+	}
+	o := contest.Options{
+		Episode: t.episode, Others: t.others, Rewards: c.rewards, SkipRewards: c.skipRewards, EndStep: c.end, Strict: c.strict,
+	}
+	if c.source != nil {
+		o.Claimed, o.ClaimedFault = t.claimed()
+	}
+	rows, err := t.rows()
+	var table *railfile.TableError
+	if errors.As(err, &table) {
+		result.Report = contest.Unreadable(t.episode, table)
+		return result, nil
+	}
+	if err != nil {
+		return result, err
+	}
+	if result.Report, err = contest.Verify(e, rows, o); err != nil {
+		return result, fmt.Errorf("%s: %w", from, err)
+	}
+	return result, nil
+}
+
+// claimed is the environment that came with a trajectory, or why it cannot be read; nothing if none came.
+func (t trajectory) claimed() (*rail.Env, string) {
+	f, _, err := t.environment(nil)
+	var u *exitError
+	if errors.As(err, &u) && u.status == exitUsage {
+		return nil, ""
+	}
+	if err != nil {
+		return nil, "one that cannot be read: " + lastError(err)
+	}
+	e, err := f.Open(nil)
+	if err != nil {
+		return nil, "one that cannot run: " + err.Error()
+	}
+	return e, ""
+}
+
+// lastError is the innermost error's text, which has no path of the grader's machine.
+func lastError(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err.Error()
+		}
+		err = inner
+	}
+}
+
+// evaluated is what a verification found.
+type evaluated struct {
+	Results         []checkResult `json:"results"`
+	OwnEnvironments bool          `json:"environments_given"` // the environments are the grader's
+	Repeat          string        `json:"repeat"`
+
+	rewardsGiven bool
+}
+
+func (v evaluated) print(w io.Writer) {
+	t := newTable(append([]string{"episode", "trains", "steps", "arrived", "normalised reward"}, append(shareHeads(), "check")...)...)
+	for _, r := range v.Results {
+		t.AppendRow(append(append(figureCells(r.Episode, r.Figures), shareCells(r.Figures.Components)...), r.verdict()))
+	}
+	printTable(w, t)
+	fmt.Fprintln(w)
+	for _, r := range v.Results {
+		r.explain(w, v.rewardsGiven)
+	}
+	if !v.OwnEnvironments {
+		fmt.Fprintln(w, "The environments came with the trajectories: for a grade give your own copy with --env.")
+	}
+	fmt.Fprintf(w, "To repeat: %s\n", v.Repeat)
+}
+
+func (r checkResult) verdict() string {
+	if r.Agrees {
+		return "agrees"
+	}
+	return "DIFFERS"
+}
+
+// explain says what differs.
+func (r checkResult) explain(w io.Writer, rewardsGiven bool) {
+	if r.MissingActions > 0 {
+		fmt.Fprintf(w, "%s: %s not recorded, taken for MOVE_FORWARD.\n", shown(r.Episode), count(r.MissingActions, "action"))
+	}
+	if r.Agrees {
+		return
+	}
+	var kinds []string
+	for _, k := range r.Differences {
+		kinds = append(kinds, fmt.Sprintf("%s %d times", k.What, k.Count))
+	}
+	fmt.Fprintf(w, "%s: the first difference is in %s\n  In all: %s.\n", shown(r.Episode), r.First, strings.Join(kinds, ", "))
+	if !rewardsGiven && r.First.What == "reward" {
+		fmt.Fprintln(w, "  Numbers were taken for default rewards; if the run used others, name them with --rewards.")
+	}
+}

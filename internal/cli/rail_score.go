@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"skyrail/contests"
+	"skyrail/rail"
+	"skyrail/rail/contest"
+)
+
+func newRailScore(a *app) *cobra.Command {
+	var f railFlags
+	var env, file string
+	cmd := &cobra.Command{
+		Use:   "score DIR",
+		Short: "Score a submission: levels, composition and sum by the rules of the competition",
+		Long: `Verify the trajectories of a submission and add up its score by the rules of the competition: the sum of the
+normalised rewards, level by level, until the gate stops it. DIR has a folder for each level and in it one for each
+scenario, such as level_0/level_0_scenario_1. The scenarios of a level must all be there; the first missing one ends the run.
+
+Every figure is recomputed from the actions. The environments come from --env, the organiser's folder of levels; without it
+those that came with the trajectories are taken, and the score is worth as much as they are.
+
+Exit status: 0 scored, 3 the submission failed: a trajectory is malformed or differs from what its actions lead to.`,
+		Example: `  skyrail rail score runs --env levels
+  skyrail rail score runs --env levels --contest contests/ecml-2026.yaml --json`,
+		Args: oneArgument("the folder of the submission"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			competition, err := readCompetition(file)
+			if err != nil {
+				return err
+			}
+			rewards, err := rail.RewardsByName(competition.Rewards)
+			if err != nil {
+				return err
+			}
+			check := railCheck{rewards: &rewards}
+			if check.source, err = newEnvSource(env); err != nil {
+				return err
+			}
+			if check.source != nil && check.source.one {
+				return usage(fmt.Errorf("--env %s is one file; the folder of the levels is needed", env))
+			}
+			dir := args[0]
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				return usage(errors.Join(err, fmt.Errorf("%s is not a folder", dir)))
+			}
+			p := a.startProgress(cmd.Context(), len(competition.Levels))
+			outcomes, err := scenarioOutcomes(cmd.Context(), competition, dir, &check, f.jobs, p.one)
+			a.stopProgress(p, "ran", err)
+			if err != nil {
+				return err
+			}
+			done := scored{
+				Competition: competition.Name, SubmissionScore: competition.Score(outcomes),
+				OwnEnvironments: check.source != nil, Repeat: repeat(cmd), competition: competition,
+			}
+			if f.json {
+				err = printJSON(a.out, done)
+			} else {
+				done.print(a.out)
+			}
+			if err == nil && done.Failed {
+				err = refused(errors.New(done.Termination))
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&env, "env", "", "the organiser's folder of levels (default: the environments of the trajectories)")
+	cmd.Flags().StringVar(&file, "contest", "", "the competition's file (default: contests/ecml-2026.yaml, which the program carries)")
+	f.parallel(cmd)
+	f.machine(cmd)
+	return cmd
+}
+
+// readCompetition reads a competition's file, or the one that the program carries.
+func readCompetition(name string) (*contest.Competition, error) {
+	data := contests.ECML2026
+	if name != "" {
+		var err error
+		if data, err = os.ReadFile(name); err != nil {
+			return nil, usage(fmt.Errorf("--contest: %w", err))
+		}
+	}
+	c, err := contest.ReadCompetition(data)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--contest %s: %w", name, err))
+	}
+	return c, nil
+}
+
+// scenarioOutcomes verifies all scenarios of a submission, jobs at a time.
+func scenarioOutcomes(ctx context.Context, c *contest.Competition, dir string, check *railCheck, jobs int, done func()) ([][]contest.Outcome, error) {
+	outcomes := make([][]contest.Outcome, len(c.Levels))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(jobs)
+	for l, level := range c.Levels {
+		outcomes[l] = make([]contest.Outcome, len(level.Trains))
+		for k, name := range level.Scenarios() {
+			g.Go(func() (err error) {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				outcomes[l][k], err = outcomeOf(filepath.Join(dir, level.Name, name), check)
+				done()
+				return err
+			})
+		}
+	}
+	return outcomes, g.Wait()
+}
+
+// outcomeOf verifies the trajectory of one scenario.
+func outcomeOf(dir string, check *railCheck) (contest.Outcome, error) {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return contest.Outcome{Missing: true}, nil
+	}
+	found, err := findTrajectories([]string{dir}, "")
+	var u *exitError
+	switch {
+	case errors.As(err, &u) && u.status == exitUsage:
+		return contest.Outcome{Failure: "trace invalid: " + u.Error()}, nil
+	case err != nil:
+		return contest.Outcome{}, err
+	case len(found) != 1:
+		return contest.Outcome{Failure: fmt.Sprintf("trace invalid: %d episodes, want one", len(found))}, nil
+	}
+	r, err := check.one(found[0])
+	if err != nil {
+		return contest.Outcome{}, err
+	}
+	if !r.Agrees {
+		return contest.Outcome{Failure: "trace invalid: " + r.First.String()}, nil
+	}
+	return contest.Outcome{Figures: r.Figures}, nil
+}
+
+// scored is the score of a submission.
+type scored struct {
+	Competition string `json:"competition"`
+	contest.SubmissionScore
+	OwnEnvironments bool   `json:"environments_given"`
+	Repeat          string `json:"repeat"`
+
+	competition *contest.Competition
+}
+
+func (s scored) print(w io.Writer) {
+	t := newTable(append([]string{"level", "scenarios", "normalised reward", "success rate", "gate"}, shareHeads()...)...)
+	for l, level := range s.Levels {
+		rate, gate := "-", "-"
+		if level.SuccessRate != nil && level.Completed == level.Scenarios {
+			rate, gate = percent(*level.SuccessRate), "passed"
+			if *level.SuccessRate < s.competition.Gate {
+				gate = "STOPPED"
+			}
+		}
+		row := table.Row{l, fmt.Sprintf("%d of %d", level.Completed, level.Scenarios), fmt.Sprintf("%.4f", level.NormalizedReward), rate, gate}
+		t.AppendRow(append(row, shareCells(&level.Components)...))
+	}
+	printTable(w, t)
+	most := 0
+	for _, level := range s.competition.Levels {
+		most += len(level.Trains)
+	}
+	fmt.Fprintf(w, "\n%s: %.4f of %d", s.Competition, s.NormalizedReward, most)
+	if s.SuccessRate != nil {
+		fmt.Fprintf(w, ", success rate %s", percent(*s.SuccessRate))
+	}
+	fmt.Fprintln(w, ".")
+	switch {
+	case s.Failed:
+		fmt.Fprintf(w, "FAILED, not to be ranked: %s.\n", s.Termination)
+	case s.Termination != "":
+		fmt.Fprintf(w, "Ended: %s.\n", s.Termination)
+	}
+	fmt.Fprintf(w, "The last columns are shares of the penalties. The gate is a mean success rate of %s.\n", percent(s.competition.Gate))
+	if !s.OwnEnvironments {
+		fmt.Fprintln(w, "The environments came with the trajectories: for a grade give the organiser's levels with --env.")
+	}
+	fmt.Fprintf(w, "To repeat: %s\n", s.Repeat)
+}

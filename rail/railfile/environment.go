@@ -1,0 +1,339 @@
+package railfile
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"skyrail/internal/pyvalue"
+	"skyrail/numpyrand"
+	"skyrail/rail"
+)
+
+// Environment is what an environment file holds: the scenario and the state in which it was saved. Files of every age
+// are read, pickles and MessagePack alike; see docs/rail-files.md.
+type Environment struct {
+	Scenario *rail.Scenario
+	State    rail.Snapshot
+	// HasStream says whether the file has a random stream. Old ones have none, and the reference then takes one that
+	// nobody knows: such an episode can only be repeated after a reset with a seed.
+	HasStream bool
+	// Malfunction is the file's malfunction entry, 0 if it has none. The effects of State say what happens.
+	Malfunction rail.MalfunctionParameters
+	// Container is the format: "pickle" or "msgpack".
+	Container string
+	// Legacy says that the file is of an age before timetables (1.x and 2.x).
+	Legacy bool
+	// Surplus are times of trains whose file has more times than stops. Nothing looks at them.
+	Surplus map[int]Surplus
+	// Episode is what a legacy evaluator added, nil if it did not.
+	Episode *RecordedEpisode
+}
+
+// Surplus are the times beyond a train's last stop.
+type Surplus struct{ EarliestDeparture, LatestArrival []rail.Time }
+
+// RecordedEpisode is an episode as the legacy evaluator saved it.
+type RecordedEpisode struct {
+	// Positions are, after each step and for each train, where it was, its malfunction counter and its state.
+	Positions [][]RecordedTrain
+	// Actions are what was given to each step, by handle.
+	Actions []map[int]rail.Action
+}
+
+// RecordedTrain is a train in a RecordedEpisode.
+type RecordedTrain struct {
+	Configuration rail.Configuration // rail.Nowhere off the map
+	Malfunction   int
+	State         rail.State
+}
+
+// ErrNoStream is the error of opening an environment that draws random numbers but whose file has no stream.
+var ErrNoStream = errors.New("the file has malfunctions but no random state, so what happens is not known: give a seed")
+
+// ReadEnvironment reads an environment file. The format is decided by the content, nothing is executed, and errors name
+// the place in the file, such as agents[3].speed_counter.
+func ReadEnvironment(data []byte) (*Environment, error) {
+	value, err := pyvalue.Decode(data, pyvalue.Options{Globals: globals})
+	if err != nil {
+		return nil, err
+	}
+	f := &Environment{Container: pyvalue.Detect(data).String()}
+	if err := f.read(at(value)); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Open returns an environment in the state of the file, with the given reward functions. If seed is not nil it is then
+// reset with it, as the reference's reset(random_seed=seed) does; see [rail.Env.Reload] for what that changes.
+func (f *Environment) Open(seed *uint64, rewards ...rail.Rewards) (*rail.Env, error) {
+	if seed == nil && f.NeedsSeed() {
+		return nil, ErrNoStream
+	}
+	e, err := rail.New(f.Scenario, rail.Options{Rewards: rewards})
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Restore(f.State); err != nil {
+		return nil, err
+	}
+	if seed != nil {
+		e.Reload(seed)
+	}
+	return e, nil
+}
+
+// NeedsSeed says whether what happens depends on random numbers of which the file has no state.
+func (f *Environment) NeedsSeed() bool {
+	if f.HasStream {
+		return false
+	}
+	for _, effect := range f.State.Effects {
+		switch effect := effect.(type) {
+		case *rail.Breakdowns:
+			if effect.Rate > 0 {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// SaveEnvironment returns the file of an environment as flatland-rl 4.2.5 loads it: a pickle of protocol 4. It is an error
+// if the environment has an effect that has no form in a file.
+func SaveEnvironment(e *rail.Env) ([]byte, error) {
+	value, err := environmentValue(e)
+	if err != nil {
+		return nil, err
+	}
+	return pyvalue.EncodePickle(value)
+}
+
+// The classes of an environment file.
+const (
+	agentClass        = "flatland.envs.agent_utils Agent"
+	agentStatusClass  = "flatland.envs.agent_utils RailAgentStatus"
+	malfunctionClass  = "flatland.envs.malfunction_generators MalfunctionProcessData"
+	oldMalfunction    = "flatland.envs.malfunction_generators MalfunctionParameters"
+	waypointClass     = "flatland.envs.rail_trainrun_data_structures Waypoint"
+	speedCounterClass = "flatland.envs.step_utils.speed_counter SpeedCounter"
+	actionSaverClass  = "flatland.envs.step_utils.action_saver ActionSaver"
+	machineClass      = "flatland.envs.step_utils.state_machine TrainStateMachine"
+	handlerClass      = "flatland.envs.step_utils.malfunction_handler MalfunctionHandler"
+	signalsClass      = "flatland.envs.step_utils.states StateTransitionSignals"
+	trainStateClass   = "flatland.envs.step_utils.states TrainState"
+	headingClass      = "flatland.core.grid.grid4 Grid4TransitionsEnum"
+	actionClass       = "flatland.envs.rail_env_action RailEnvActions"
+	oldActionClass    = "flatland.envs.rail_env RailEnvActions"
+	lineClass         = "flatland.envs.timetable_utils Line"
+	timetableClass    = "flatland.envs.timetable_utils Timetable"
+	fractionClass     = "fractions Fraction"
+)
+
+// globals are the classes a file may name, and how.
+var globals = pyvalue.Globals{
+	agentClass:        {New: []int{12, 16, 19}},
+	agentStatusClass:  {Enum: true},
+	malfunctionClass:  {New: []int{3}},
+	oldMalfunction:    {New: []int{3}},
+	waypointClass:     {New: []int{0, 2}, State: pyvalue.DictState | pyvalue.TupleState},
+	speedCounterClass: {New: []int{0}, State: pyvalue.DictState},
+	actionSaverClass:  {New: []int{0}, State: pyvalue.DictState},
+	machineClass:      {New: []int{0}, State: pyvalue.DictState},
+	handlerClass:      {New: []int{0}, State: pyvalue.DictState},
+	signalsClass:      {New: []int{0}, State: pyvalue.DictState},
+	trainStateClass:   {Enum: true},
+	headingClass:      {Enum: true},
+	actionClass:       {Enum: true},
+	oldActionClass:    {Enum: true},
+	lineClass:         {New: []int{2}},
+	timetableClass:    {New: []int{3}},
+	fractionClass:     {Call: []int{1, 2}},
+}
+
+// read fills in the file from its dictionary.
+func (f *Environment) read(top cursor) error {
+	if !top.isDict() {
+		return top.wrong("a dictionary with the key grid")
+	}
+	s := &rail.Scenario{}
+	f.Scenario = s
+	if err := readGrid(top.key("grid"), s); err != nil {
+		return err
+	}
+	var err error
+	if s.LevelFree, err = top.optional("level_free_positions").cells(); err != nil {
+		return err
+	}
+	if err := f.readAgents(top); err != nil {
+		return err
+	}
+	if err := f.readNumbers(top); err != nil {
+		return err
+	}
+	if err := f.readEffects(top); err != nil {
+		return err
+	}
+	return f.readEpisode(top)
+}
+
+func readGrid(grid cursor, s *rail.Scenario) error {
+	rows, err := grid.items()
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		cells, err := row.items()
+		if err != nil {
+			return err
+		}
+		if s.Height == 0 {
+			s.Width = len(cells)
+		}
+		if len(cells) != s.Width {
+			return row.wrong(fmt.Sprintf("%d cells, as the first row has", s.Width))
+		}
+		s.Height++
+		for _, c := range cells {
+			v, err := c.integer()
+			if err != nil || v < 0 || v > math.MaxUint16 {
+				return c.wrong("a cell's transitions, 0 to 65535")
+			}
+			s.Grid = append(s.Grid, rail.Transitions(v))
+		}
+	}
+	return nil
+}
+
+// readNumbers reads the counters, the seeds and the stream.
+func (f *Environment) readNumbers(top cursor) error {
+	var err error
+	if f.Scenario.MaxEpisodeSteps, err = top.optional("max_episode_steps").count(); err != nil {
+		return err
+	}
+	if f.State.Elapsed, err = top.optional("elapsed_steps").count(); err != nil {
+		return err
+	}
+	if seed := top.optional("random_seed"); !seed.isNone() {
+		if f.State.Seed.Value, err = seed.seed(); err != nil {
+			return err
+		}
+		f.State.Seed.Given = true
+	}
+	history, err := top.optional("seed_history").optionalItems()
+	if err != nil {
+		return err
+	}
+	for _, c := range history {
+		v, err := c.seed()
+		if err != nil {
+			return err
+		}
+		f.State.Seed.History = append(f.State.Seed.History, v)
+	}
+	if state := top.optional("np_random_state"); !state.isNone() {
+		stream, err := state.stream()
+		if err != nil {
+			return err
+		}
+		f.State.Stream, f.HasStream = *stream, true
+	} else {
+		f.State.Stream = numpyrand.NewHashedRandomState(0)
+	}
+	return f.readDones(top.optional("dones"))
+}
+
+func (f *Environment) readDones(dones cursor) error {
+	entries, err := dones.entries()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		done, err := e.value.boolean()
+		if err != nil {
+			return err
+		}
+		if e.key.isText("__all__") {
+			f.State.AllDone = done
+			continue
+		}
+		handle, err := e.key.integer()
+		if err != nil || handle < 0 || handle >= int64(len(f.State.Trains)) {
+			return e.key.wrong(fmt.Sprintf("a handle of one of the %d trains, or __all__", len(f.State.Trains)))
+		}
+		f.State.Trains[handle].Done = done
+	}
+	return nil
+}
+
+// readEpisode reads what the legacy evaluator added.
+func (f *Environment) readEpisode(top cursor) error {
+	steps, err := top.optional("episode").optionalItems()
+	if err != nil || steps == nil {
+		return err
+	}
+	f.Episode = &RecordedEpisode{}
+	for _, step := range steps {
+		rows, err := step.items()
+		if err != nil {
+			return err
+		}
+		trains := make([]RecordedTrain, len(rows))
+		for i, row := range rows {
+			if trains[i], err = recordedTrain(row); err != nil {
+				return err
+			}
+		}
+		f.Episode.Positions = append(f.Episode.Positions, trains)
+	}
+	actions, err := top.optional("actions").optionalItems()
+	if err != nil {
+		return err
+	}
+	for _, step := range actions {
+		entries, err := step.entries()
+		if err != nil {
+			return err
+		}
+		given := make(map[int]rail.Action, len(entries))
+		for _, e := range entries {
+			handle, err := e.key.integer()
+			if err != nil {
+				return err
+			}
+			if given[int(handle)], err = e.value.action(); err != nil {
+				return err
+			}
+		}
+		f.Episode.Actions = append(f.Episode.Actions, given)
+	}
+	return nil
+}
+
+func recordedTrain(row cursor) (t RecordedTrain, err error) {
+	fields, err := row.items()
+	if err != nil {
+		return t, err
+	}
+	if len(fields) < 5 {
+		return t, row.wrong("row, column, heading, malfunction counter and state of a train")
+	}
+	t.Configuration = rail.Nowhere
+	if !fields[0].isNone() {
+		n := [3]int64{}
+		for k := range n {
+			if n[k], err = fields[k].integer(); err != nil {
+				return t, err
+			}
+		}
+		t.Configuration = rail.Configuration{Cell: rail.Cell{Row: int(n[0]), Col: int(n[1])}, Heading: rail.Heading(n[2])}
+	}
+	if t.Malfunction, err = fields[3].count(); err != nil {
+		return t, err
+	}
+	t.State, err = fields[4].state()
+	return t, err
+}
