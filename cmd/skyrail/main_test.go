@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,9 +34,14 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SKYRAIL_PYTHON", os.Getenv("SKYRAIL_PYTHON"))
 			e.Setenv("TMPDIR", os.TempDir())
-			checkpoints, err := filepath.Abs("../../checkpoints")
-			e.Setenv("CHECKPOINTS", checkpoints)
-			return err
+			for name, path := range map[string]string{"CHECKPOINTS": "../../checkpoints", "RAILFILES": "../../rail/railfile/testdata/files"} {
+				absolute, err := filepath.Abs(path)
+				if err != nil {
+					return err
+				}
+				e.Setenv(name, absolute)
+			}
+			return nil
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "cage" {
@@ -43,7 +49,7 @@ func TestScript(t *testing.T) {
 			}
 			return noCage == nil, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"zip": zipFolder},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"zip": zipFolder, "change": changeFile},
 	})
 }
 
@@ -57,4 +63,17 @@ func zipFolder(ts *testscript.TestScript, neg bool, args []string) {
 	z := zip.NewWriter(f)
 	ts.Check(z.AddFS(os.DirFS(filepath.Clean(ts.MkAbs(args[1])))))
 	ts.Check(errors.Join(z.Close(), f.Close()))
+}
+
+// changeFile is the command "change FILE OLD NEW": it replaces a text that is in the file, the first time it is.
+func changeFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: change FILE OLD NEW")
+	}
+	was := ts.ReadFile(args[0])
+	is := strings.Replace(was, args[1], args[2], 1)
+	if is == was {
+		ts.Fatalf("%s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(is), 0o644))
 }
