@@ -2,7 +2,9 @@ package skyrail_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,6 +44,46 @@ func TestVerdictsAreDocumented(t *testing.T) {
 	}
 	for code := range documented {
 		t.Errorf("docs/verdicts.md explains %s, which there is not", code)
+	}
+}
+
+// TestQuirksAreTested holds docs/rail-quirks.md to the tests and recordings that it names, and the quirk tests to the page.
+func TestQuirksAreTested(t *testing.T) {
+	page, err := os.ReadFile("docs/rail-quirks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]bool{}
+	err = filepath.WalkDir("rail", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(source, -1) {
+			tests[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("`(Test\\w+)`").FindAllSubmatch(page, -1) {
+		name := string(m[1])
+		named[name] = true
+		if !tests[name] {
+			t.Errorf("the page names %s, which there is not", name)
+		}
+	}
+	for name := range tests {
+		if strings.Contains(name, "Quirk") && !named[name] {
+			t.Errorf("the page does not name %s", name)
+		}
+	}
+	for _, m := range regexp.MustCompile("`((?:[grst]\\d\\d|unit|obs\\d)_\\w+)`").FindAllSubmatch(page, -1) {
+		if _, err := os.Stat(filepath.Join("rail/testdata/engine", string(m[1])+".json.gz")); err != nil {
+			t.Errorf("the page names the recording %s, which there is not", m[1])
+		}
 	}
 }
 

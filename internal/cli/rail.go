@@ -134,6 +134,18 @@ func readEnvironmentFrom(r io.Reader) (*railfile.Environment, error) {
 	return railfile.ReadEnvironment(data)
 }
 
+// openEnvironment returns the environment of a file, reset with the seed if that is not nil.
+func openEnvironment(f *railfile.Environment, seed *uint64) (*rail.Env, error) {
+	if seed == nil && f.NeedsReset() {
+		return nil, errors.New("its trains stand on the map before their start, as in the oldest files: reset it with --seed")
+	}
+	e, err := f.Open(seed)
+	if errors.Is(err, railfile.ErrNoStream) {
+		err = fmt.Errorf("%w with --seed", err)
+	}
+	return e, err
+}
+
 // envFile is an environment file that a run is made of.
 type envFile struct {
 	path string
@@ -346,7 +358,9 @@ func (t trajectory) environment(source *envSource) (f *railfile.Environment, fro
 		if from, err = source.find(t.dir, t.episode); err != nil {
 			return nil, "", usage(err)
 		}
-		f, err = readEnvironment(from)
+		if f, err = readEnvironment(from); err != nil {
+			err = usage(err)
+		}
 		return f, from, err
 	}
 	d := railfile.TrajectoryDir{Path: t.dir}
@@ -364,10 +378,19 @@ func (t trajectory) environment(source *envSource) (f *railfile.Environment, fro
 	}
 	from = filepath.Join(t.dir, filepath.FromSlash(name))
 	if f, err = readEnvironmentFrom(r); err != nil {
-		return nil, from, fmt.Errorf("%s: %w", from, err)
+		return nil, from, &ownEnvironmentError{from, err}
 	}
 	return f, from, nil
 }
+
+// ownEnvironmentError is that the environment that came with a trajectory cannot be read or run.
+type ownEnvironmentError struct {
+	path string
+	err  error
+}
+
+func (e *ownEnvironmentError) Error() string { return e.path + ": " + e.err.Error() }
+func (e *ownEnvironmentError) Unwrap() error { return e.err }
 
 // rows reads the tables of an episode's directory.
 func (t trajectory) rows() (*railfile.Trajectory, error) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -45,7 +44,7 @@ the rows as they were recorded, not verified; see evaluate.`,
 				return err
 			}
 			p := a.startProgress(cmd.Context(), len(found))
-			results, stats, err := analyseAll(cmd.Context(), found, source, *rewards, f.jobs, p.one)
+			results, stats, err := analyseAll(cmd.Context(), found, source, *rewards, f.resetSeed(cmd), f.jobs, p.one)
 			a.stopProgress(p, "ran", err)
 			if err != nil {
 				return err
@@ -66,6 +65,7 @@ the rows as they were recorded, not verified; see evaluate.`,
 	cmd.Flags().StringVar(&out, "out", "", "the folder for the CSV files, empty or not there yet (default: write none)")
 	cmd.Flags().StringVar(&env, "env", "", "an environment file, or a folder to search (default: that of each trajectory)")
 	f.reward(cmd, "default", "")
+	f.reset(cmd)
 	f.parallel(cmd)
 	f.machine(cmd)
 	return cmd
@@ -83,13 +83,13 @@ type analysis struct {
 	Delay      int            `json:"delay"`      // steps of these in all
 }
 
-func analyseAll(ctx context.Context, all []trajectory, source *envSource, r rail.Rewards, jobs int, done func()) ([]analysis, []railfile.EnvStats, error) {
+func analyseAll(ctx context.Context, all []trajectory, source *envSource, r rail.Rewards, seed *uint64, jobs int, done func()) ([]analysis, []railfile.EnvStats, error) {
 	results, stats := make([]analysis, len(all)), make([]railfile.EnvStats, len(all))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(jobs)
 	for i, t := range all {
 		g.Go(func() (err error) {
-			results[i], stats[i], err = analyse(ctx, t, source, r)
+			results[i], stats[i], err = analyse(ctx, t, source, r, seed)
 			done()
 			return err
 		})
@@ -97,7 +97,7 @@ func analyseAll(ctx context.Context, all []trajectory, source *envSource, r rail
 	return results, stats, g.Wait()
 }
 
-func analyse(ctx context.Context, t trajectory, source *envSource, r rail.Rewards) (analysis, railfile.EnvStats, error) {
+func analyse(ctx context.Context, t trajectory, source *envSource, r rail.Rewards, seed *uint64) (analysis, railfile.EnvStats, error) {
 	result := analysis{Directory: t.dir, Episode: t.episode, Steps: map[string]int{}}
 	file, from, err := t.environment(source)
 	if err != nil {
@@ -110,12 +110,9 @@ func analyse(ctx context.Context, t trajectory, source *envSource, r rail.Reward
 	if file.Malfunction != (rail.MalfunctionParameters{}) {
 		stats.MalfunctionRate = railfile.Decimal(file.Malfunction.Rate)
 	}
-	e, err := file.Open(nil)
-	if errors.Is(err, railfile.ErrNoStream) {
-		err = usage(fmt.Errorf("%s: %w", from, err))
-	}
+	e, err := openEnvironment(file, seed)
 	if err != nil {
-		return result, stats, err
+		return result, stats, usage(fmt.Errorf("%s: %w", from, err))
 	}
 	rows, err := t.rows()
 	if err != nil {

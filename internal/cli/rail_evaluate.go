@@ -137,16 +137,16 @@ func (c *railCheck) all(ctx context.Context, all []trajectory, jobs int, done fu
 func (c *railCheck) one(t trajectory) (checkResult, error) {
 	result := checkResult{Directory: t.dir}
 	file, from, err := t.environment(c.source)
-	if err != nil {
-		return result, err
-	}
 	result.Environment = from
-	e, err := file.Open(c.seed)
-	if errors.Is(err, railfile.ErrNoStream) {
-		err = usage(fmt.Errorf("%s: %w with --seed", from, err))
-	}
 	if err != nil {
-		return result, err
+		return c.unfit(t, result, err)
+	}
+	e, err := openEnvironment(file, c.seed)
+	if err != nil {
+		if c.source != nil {
+			return result, usage(fmt.Errorf("%s: %w", from, err))
+		}
+		return c.unfit(t, result, &ownEnvironmentError{from, err})
 	}
 	o := contest.Options{
 		Episode: t.episode, Others: t.others, Rewards: c.rewards, SkipRewards: c.skipRewards, EndStep: c.end, Strict: c.strict,
@@ -169,32 +169,31 @@ func (c *railCheck) one(t trajectory) (checkResult, error) {
 	return result, nil
 }
 
+// unfit makes a difference of an environment that came with its trajectory and cannot be read or run.
+func (c *railCheck) unfit(t trajectory, result checkResult, err error) (checkResult, error) {
+	var own *ownEnvironmentError
+	if !errors.As(err, &own) {
+		return result, err
+	}
+	result.Report = contest.Unfit(t.episode, own.err)
+	return result, nil
+}
+
 // claimed is the environment that came with a trajectory, or why it cannot be read; nothing if none came.
 func (t trajectory) claimed() (*rail.Env, string) {
 	f, _, err := t.environment(nil)
-	var u *exitError
-	if errors.As(err, &u) && u.status == exitUsage {
-		return nil, ""
+	var own *ownEnvironmentError
+	if errors.As(err, &own) {
+		return nil, "one that cannot be read: " + own.err.Error()
 	}
 	if err != nil {
-		return nil, "one that cannot be read: " + lastError(err)
+		return nil, "" // there is none
 	}
 	e, err := f.Open(nil)
 	if err != nil {
 		return nil, "one that cannot run: " + err.Error()
 	}
 	return e, ""
-}
-
-// lastError is the innermost error's text, which has no path of the grader's machine.
-func lastError(err error) string {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err.Error()
-		}
-		err = inner
-	}
 }
 
 // evaluated is what a verification found.
@@ -239,7 +238,11 @@ func (r checkResult) explain(w io.Writer, rewardsGiven bool) {
 	}
 	var kinds []string
 	for _, k := range r.Differences {
-		kinds = append(kinds, fmt.Sprintf("%s %d times", k.What, k.Count))
+		times := "once"
+		if k.Count > 1 {
+			times = fmt.Sprintf("%d times", k.Count)
+		}
+		kinds = append(kinds, k.What+" "+times)
 	}
 	fmt.Fprintf(w, "%s: the first difference is in %s\n  In all: %s.\n", shown(r.Episode), r.First, strings.Join(kinds, ", "))
 	if !rewardsGiven && r.First.What == "reward" {

@@ -157,10 +157,7 @@ func (d *railDrawing) source(cmd *cobra.Command, f *railFlags, args []string) (*
 		}
 		p, title = contest.Replay(rows.Of(found[0].episode).Actions), found[0].episode
 	}
-	e, err := file.Open(f.resetSeed(cmd))
-	if errors.Is(err, railfile.ErrNoStream) {
-		err = fmt.Errorf("%w with --seed", err)
-	}
+	e, err := openEnvironment(file, f.resetSeed(cmd))
 	if err != nil {
 		return nil, nil, "", usage(err)
 	}

@@ -182,9 +182,6 @@ func (r *railRun) all(ctx context.Context, jobs int, done func()) ([]runResult, 
 				return err
 			}
 			results[i], err = r.one(ctx, e)
-			if err != nil && !errors.Is(err, context.Canceled) {
-				return fmt.Errorf("%s: %w", e.path, err)
-			}
 			done()
 			return err
 		})
@@ -198,12 +195,9 @@ func (r *railRun) one(ctx context.Context, f envFile) (runResult, error) {
 	if err != nil {
 		return result, usage(err)
 	}
-	e, err := file.Open(r.seed)
-	if errors.Is(err, railfile.ErrNoStream) {
-		err = fmt.Errorf("%w with --seed", err)
-	}
+	e, err := openEnvironment(file, r.seed)
 	if err != nil {
-		return result, usage(err)
+		return result, usage(fmt.Errorf("%s: %w", f.path, err))
 	}
 	p, err := r.policy()
 	if err != nil {
@@ -211,14 +205,22 @@ func (r *railRun) one(ctx context.Context, f envFile) (runResult, error) {
 	}
 	if r.out == "" {
 		result.Figures, err = contest.Play(ctx, e, p, r.rewards, r.end, nil, nil)
-		return result, err
+		return result, about(f.path, err)
 	}
 	result.Directory = r.out
 	if !r.single {
 		result.Directory = filepath.Join(r.out, f.name)
 	}
 	result.Figures, err = r.record(ctx, e, p, result)
-	return result, err
+	return result, about(f.path, err)
+}
+
+// about says which file an error is about.
+func about(path string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 func (r *railRun) policy() (agent.Policy, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -54,15 +55,21 @@ Exit status: 0 scored, 3 the submission failed: a trajectory is malformed or dif
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				return usage(errors.Join(err, fmt.Errorf("%s is not a folder", dir)))
 			}
-			p := a.startProgress(cmd.Context(), len(competition.Levels))
+			p := a.startProgress(cmd.Context(), competition.Scenarios())
 			outcomes, err := scenarioOutcomes(cmd.Context(), competition, dir, &check, f.jobs, p.one)
 			a.stopProgress(p, "ran", err)
 			if err != nil {
 				return err
 			}
+			if !slices.ContainsFunc(outcomes, func(level []contest.Outcome) bool {
+				return slices.ContainsFunc(level, func(o contest.Outcome) bool { return !o.Missing })
+			}) {
+				first := competition.Levels[0]
+				return usage(fmt.Errorf("%s holds no scenario of the competition, such as %s", dir, filepath.Join(first.Name, first.Scenarios()[0])))
+			}
 			done := scored{
 				Competition: competition.Name, SubmissionScore: competition.Score(outcomes),
-				OwnEnvironments: check.source != nil, Repeat: repeat(cmd), competition: competition,
+				OwnEnvironments: check.source != nil, Others: competition.OtherTrains(outcomes), Repeat: repeat(cmd), competition: competition,
 			}
 			if f.json {
 				err = printJSON(a.out, done)
@@ -111,7 +118,9 @@ func scenarioOutcomes(ctx context.Context, c *contest.Competition, dir string, c
 					return err
 				}
 				outcomes[l][k], err = outcomeOf(filepath.Join(dir, level.Name, name), check)
-				done()
+				if !outcomes[l][k].Missing {
+					done()
+				}
 				return err
 			})
 		}
@@ -148,8 +157,9 @@ func outcomeOf(dir string, check *railCheck) (contest.Outcome, error) {
 type scored struct {
 	Competition string `json:"competition"`
 	contest.SubmissionScore
-	OwnEnvironments bool   `json:"environments_given"`
-	Repeat          string `json:"repeat"`
+	OwnEnvironments bool     `json:"environments_given"`
+	Others          []string `json:"other_trains"` // scenarios that are not those of the competition's table
+	Repeat          string   `json:"repeat"`
 
 	competition *contest.Competition
 }
@@ -168,11 +178,7 @@ func (s scored) print(w io.Writer) {
 		t.AppendRow(append(row, shareCells(&level.Components)...))
 	}
 	printTable(w, t)
-	most := 0
-	for _, level := range s.competition.Levels {
-		most += len(level.Trains)
-	}
-	fmt.Fprintf(w, "\n%s: %.4f of %d", s.Competition, s.NormalizedReward, most)
+	fmt.Fprintf(w, "\n%s: %.4f of %d", s.Competition, s.NormalizedReward, s.competition.Scenarios())
 	if s.SuccessRate != nil {
 		fmt.Fprintf(w, ", success rate %s", percent(*s.SuccessRate))
 	}
@@ -182,6 +188,9 @@ func (s scored) print(w io.Writer) {
 		fmt.Fprintf(w, "FAILED, not to be ranked: %s.\n", s.Termination)
 	case s.Termination != "":
 		fmt.Fprintf(w, "Ended: %s.\n", s.Termination)
+	}
+	for _, other := range s.Others {
+		fmt.Fprintf(w, "Note: %s.\n", other)
 	}
 	fmt.Fprintf(w, "The last columns are shares of the penalties. The gate is a mean success rate of %s.\n", percent(s.competition.Gate))
 	if !s.OwnEnvironments {

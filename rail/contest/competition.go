@@ -78,6 +78,28 @@ func (l Level) Scenarios() []string {
 	return names
 }
 
+// Scenarios is the number of scenarios of all levels, and so the highest score.
+func (c *Competition) Scenarios() int {
+	n := 0
+	for _, l := range c.Levels {
+		n += len(l.Trains)
+	}
+	return n
+}
+
+// OtherTrains tells which outcomes have another number of trains than the competition, as with levels of one's own.
+func (c *Competition) OtherTrains(outcomes [][]Outcome) []string {
+	notes := []string{}
+	for l, level := range outcomes {
+		for k, o := range level {
+			if want := c.Levels[l].Trains[k]; !o.Missing && o.Failure == "" && o.Trains != want {
+				notes = append(notes, fmt.Sprintf("%s has %d trains, in the competition %d", c.Levels[l].Scenarios()[k], o.Trains, want))
+			}
+		}
+	}
+	return notes
+}
+
 // ReadCompetition reads a competition's file. Errors name line and column, or the key that is wrong.
 func ReadCompetition(data []byte) (*Competition, error) {
 	var c Competition

@@ -500,3 +500,11 @@ func Unreadable(episode string, err *railfile.TableError) *Report {
 	d := &Difference{File: err.File, Line: err.Line, What: "malformed table", Expected: "a table as flatland-rl writes it", Found: found}
 	return &Report{Episode: episode, First: d, Differences: []Kind{{d.What, 1}}}
 }
+
+// Unfit is the report on a trajectory whose own environment, for want of another, cannot be read or run.
+func Unfit(episode string, err error) *Report {
+	d := &Difference{
+		File: "serialised_state/" + episode + ".pkl", What: "environment", Expected: "an environment that can run", Found: "one that cannot: " + err.Error(),
+	}
+	return &Report{Episode: episode, First: d, Differences: []Kind{{d.What, 1}}}
+}

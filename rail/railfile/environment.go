@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"skyrail/internal/pyvalue"
 	"skyrail/numpyrand"
@@ -82,6 +83,12 @@ func (f *Environment) Open(seed *uint64, rewards ...rail.Rewards) (*rail.Env, er
 		e.Reload(seed)
 	}
 	return e, nil
+}
+
+// NeedsReset says whether trains stand on the map before their start, as in the oldest files. Such an environment has to
+// be reset before its first step.
+func (f *Environment) NeedsReset() bool {
+	return slices.ContainsFunc(f.State.Trains, func(t rail.TrainState) bool { return t.State.OffMap() && t.Configuration != rail.Nowhere })
 }
 
 // NeedsSeed says whether what happens depends on random numbers of which the file has no state.
