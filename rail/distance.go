@@ -75,25 +75,24 @@ func (e *Env) ShortestPath(dst []Node, i, maxDepth int) []Node {
 		return nil
 	}
 	path := dst
-	e.walk(i, n, maxDepth, func(n Node) { path = append(path, n) }, &ok)
-	if !ok {
+	if !e.walk(i, n, maxDepth, func(n Node) { path = append(path, n) }) {
 		return nil
 	}
 	return path
 }
 
-// walk follows the falling distances and shows every configuration on the way; ok becomes false if it finds none.
-func (e *Env) walk(i int, n Node, maxDepth int, show func(Node), ok *bool) {
+// walk follows the falling distances and shows every configuration on the way. It says whether there is one.
+func (e *Env) walk(i int, n Node, maxDepth int, show func(Node)) bool {
 	t := &e.trains[i]
 	best := math.MaxInt
 	var successors [3]Node
 	for depth := 0; ; depth++ {
 		if maxDepth > 0 && depth >= maxDepth {
-			return
+			return true
 		}
 		show(n)
 		if e.isTarget(t, n) {
-			return
+			return true
 		}
 		next := NoNode
 		for _, s := range e.net.Successors(successors[:0], n) {
@@ -102,8 +101,7 @@ func (e *Env) walk(i int, n Node, maxDepth int, show func(Node), ok *bool) {
 			}
 		}
 		if next == NoNode {
-			*ok = false
-			return
+			return false
 		}
 		n = next
 	}
@@ -117,17 +115,17 @@ func (e *Env) travelTime(i int) int {
 		return 0
 	}
 	cells := 0
-	e.walk(i, n, 0, func(Node) { cells++ }, &ok)
-	if !ok {
+	if !e.walk(i, n, 0, func(Node) { cells++ }) {
 		return 0
 	}
 	speed := e.trains[i].maxSpeed
 	if speed.Sign() == 0 {
 		return Unreachable // the reference divides by zero here
 	}
-	num, den, small := speed.Int64s()
-	if !small {
-		return ceilDiv(cells, speed)
+	if num, den, ok := speed.Int64s(); ok {
+		if steps, ok := mul64(int64(cells), den); ok {
+			return int(min((steps-1)/num+1, Unreachable)) // there is a cell, so a step too
+		}
 	}
-	return int((int64(cells)*den + num - 1) / num)
+	return ceilDiv(cells, speed)
 }

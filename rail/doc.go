@@ -14,6 +14,6 @@
 // same bits on every platform. Everything is that of flatland-rl 4.2.5; where the code keeps an oddity of it on purpose,
 // the comment says quirk.
 //
-// An Env does no I/O, reads no clock and starts no goroutine, and Step does not allocate. Files are read and written by
+// An Env does no I/O, reads no clock and starts no goroutine, and a step does not allocate. Files are read and written by
 // package rail/railfile, policies are in rail/agent, and rail/contest judges them.
 package rail

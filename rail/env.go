@@ -165,6 +165,9 @@ func (e *Env) begin() {
 // seed, the bookkeeping of rewards goes on (see [Env.ForgetVisits]), and bridges become ordinary crossings.
 func (e *Env) Reset(seed *uint64) {
 	e.reseed(seed)
+	s := *e.scenario
+	s.LevelFree = nil
+	e.scenario = &s
 	e.setLevelFree(nil)
 	e.begin()
 	e.resets++
@@ -221,7 +224,7 @@ func (e *Env) Clone() *Env {
 	return &c
 }
 
-// Scenario is what the environment runs. It must not be changed.
+// Scenario is what the environment runs. It must not be changed. After a reset it is another one.
 func (e *Env) Scenario() *Scenario { return e.scenario }
 
 // Network is the scenario's grid.

@@ -2,10 +2,12 @@ package rail
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -114,7 +116,42 @@ func TestAnyWorld(t *testing.T) {
 		if !reflect.DeepEqual(restored.Snapshot(), e.Snapshot()) {
 			t.Fatal("a snapshot put back differs")
 		}
+		goOn(t, e, restored)
 	})
+}
+
+// goOn steps an environment, one that was restored from its snapshot, and a clone of it, all in the same way. The clone
+// goes first: what it does must not show in the others.
+func goOn(t *rapid.T, e, restored *Env) {
+	e.ForgetVisits() // a snapshot does not keep them
+	for range rapid.IntRange(0, 20).Draw(t, "more steps") {
+		if e.AllDone() {
+			return
+		}
+		clone, before := e.Clone(), e.Snapshot()
+		actions := drawActions(t, e)
+		for _, env := range []*Env{clone, restored} {
+			if err := env.Step(actions); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !reflect.DeepEqual(e.Snapshot(), before) {
+			t.Fatal("a step of a clone changed the environment")
+		}
+		if err := e.Step(actions); err != nil {
+			t.Fatal(err)
+		}
+		for name, env := range map[string]*Env{"the clone": clone, "the restored one": restored} {
+			if !e.Equal(env) {
+				t.Fatalf("%s became another environment", name)
+			}
+			for f := range e.RewardFunctions() {
+				if !slices.Equal(e.Rewards(f), env.Rewards(f)) {
+					t.Fatalf("%s has rewards %v, want %v", name, env.Rewards(f), e.Rewards(f))
+				}
+			}
+		}
+	}
 }
 
 func invariants(t *rapid.T, e *Env) {
@@ -252,6 +289,8 @@ func TestNewRefusesWhatCannotRun(t *testing.T) {
 		spoil func(*Scenario)
 		want  string
 	}{
+		"endless steps":       {func(s *Scenario) { s.MaxEpisodeSteps = 1 << 50 }, "max_episode_steps is 1125899906842624"},
+		"a time before time":  {func(s *Scenario) { s.Trains[0].LatestArrival = math.MinInt64 }, "train 0 departs from step 0"},
 		"no cell":             {func(s *Scenario) { s.Width = 0 }, "at least 1"},
 		"a short grid":        {func(s *Scenario) { s.Grid = s.Grid[:1] }, "has 1 cells, want 2"},
 		"a huge grid":         {func(s *Scenario) { s.Width, s.Height = 1<<40, 1<<40 }, "at most"},
@@ -280,5 +319,90 @@ func TestNewRefusesWhatCannotRun(t *testing.T) {
 	}
 	if err := e.Step(nil); err == nil {
 		t.Error("a step without actions: got no error")
+	}
+}
+
+// TestStepDoesNotAllocate runs recorded episodes, and clones of them, up to the step before the last.
+func TestStepDoesNotAllocate(t *testing.T) {
+	for _, name := range []string{"g07_sparse_60", "g09_sparse_200", "g05_sparse_effects"} {
+		start, actions := recorded(t, name)
+		for what, e := range map[string]*Env{"an environment": start.Clone(), "a clone in the middle": start} {
+			k := 0
+			if what != "an environment" {
+				for ; k < len(actions)/2; k++ {
+					if err := e.Step(actions[k]); err != nil {
+						t.Fatal(err)
+					}
+				}
+				e = e.Clone()
+			}
+			steps := len(actions) - 1 - k
+			allocated := testing.AllocsPerRun(1, func() { // it runs twice
+				for range steps / 2 {
+					if err := e.Step(actions[k]); err != nil {
+						t.Fatal(err)
+					}
+					k++
+				}
+			})
+			if allocated != 0 {
+				t.Errorf("%s: %d steps of %s allocate %v times", name, steps/2, what, allocated)
+			}
+		}
+	}
+}
+
+// TestTravelTimeDoesNotOverflow has a speed whose denominator is as large as a float's can be.
+func TestTravelTimeDoesNotOverflow(t *testing.T) {
+	speed, err := Snap(0.30000000000000004)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := start(t, line(600).eastbound(1, 500, speed), Options{})
+	want(t, "travel time of 500 cells", e.travelTime(0), 1667)
+	tiny := Frac(1, math.MaxInt64)
+	e = start(t, line(6).eastbound(1, 4, tiny), Options{})
+	want(t, "travel time at hardly any speed", e.travelTime(0), Unreachable)
+}
+
+// TestClonesMayRunAtOnce steps clones in parallel; the race detector watches.
+func TestClonesMayRunAtOnce(t *testing.T) {
+	e, actions := recorded(t, "g07_sparse_60")
+	var clones []*Env
+	for range 4 {
+		clones = append(clones, e.Clone())
+	}
+	var group sync.WaitGroup
+	for _, c := range clones {
+		group.Go(func() {
+			for _, a := range actions {
+				if err := c.Step(a); err != nil {
+					t.Error(err)
+					return
+				}
+				c.Deadlocked(nil)
+			}
+		})
+	}
+	group.Wait()
+	for _, c := range clones[1:] {
+		if !c.Equal(clones[0]) {
+			t.Error("the same steps of clones gave other environments")
+		}
+	}
+}
+
+// TestRestoredTrainsStillStandInTheirStop goes on from the moment in which a train stands in its stop.
+func TestRestoredTrainsStillStandInTheirStop(t *testing.T) {
+	s := line(8).eastbound(1, 6, Whole(1)).via(3)
+	e := start(t, s, Options{})
+	run(t, e, MoveForward, MoveForward, MoveForward, MoveForward)
+	restored := start(t, s, Options{})
+	if err := restored.Restore(e.Snapshot()); err != nil {
+		t.Fatal(err)
+	}
+	run(t, restored, StopMoving)
+	if b := restored.book.visits[0]; !b.stood || len(b.arrivals) != 0 {
+		t.Errorf("got %+v, want that it stood there without having come", b)
 	}
 }

@@ -36,12 +36,12 @@ func (p MalfunctionParameters) probability() float64 {
 }
 
 func (p MalfunctionParameters) check() error {
-	const most = 1 << 30
 	switch {
 	case math.IsNaN(p.Rate):
 		return errors.New("the malfunction rate is not a number")
-	case p.MinDuration < 0 || p.MaxDuration > most || p.MinDuration > p.MaxDuration:
-		return fmt.Errorf("malfunctions last %d to %d steps: want 0 <= min_duration <= max_duration <= %d", p.MinDuration, p.MaxDuration, most)
+	case p.MinDuration < 0 || p.MaxDuration > maxSteps || p.MinDuration > p.MaxDuration:
+		return fmt.Errorf("malfunctions last %d to %d steps: want 0 <= min_duration <= max_duration <= %d",
+			p.MinDuration, p.MaxDuration, maxSteps)
 	}
 	return nil
 }

@@ -144,6 +144,11 @@ func (e *Env) Rewards(function int) []float64 { return e.rewards[function] }
 // its last speed.
 func (e *Env) ForgetVisits() {
 	e.book = newBook(e.plan)
+	for i := range e.trains { // one that stands in its stop may still be seen to stand there
+		if n := e.trains[i].node; n != NoNode {
+			e.book.at[i] = e.plan.at(i, n, e.plan.first[i+1])
+		}
+	}
 	e.punctuality = punctualityBook{}
 }
 
@@ -263,29 +268,32 @@ type visits struct {
 }
 
 // visitsAhead is for how many visits of each platform there is room from the start.
-const visitsAhead = 2
+const visitsAhead = 4
 
 func newBook(p *plan) book {
 	n := len(p.targetOf)
-	b := book{
-		visits: make([]visits, len(p.platforms)), at: make([]int32, n), speed: make([]Fraction, n), looked: make([]bool, n),
-	}
-	room := make([]int32, 2*visitsAhead*len(p.platforms))
-	for k := range b.visits {
-		v := room[2*visitsAhead*k:]
-		b.visits[k].arrivals, b.visits[k].departures = v[:0:visitsAhead], v[visitsAhead:visitsAhead:2*visitsAhead]
-	}
+	b := book{visits: roomForVisits(len(p.platforms)), at: make([]int32, n), speed: make([]Fraction, n), looked: make([]bool, n)}
 	for i := range b.at {
 		b.at[i] = -1
 	}
 	return b
 }
 
+func roomForVisits(platforms int) []visits {
+	all, room := make([]visits, platforms), make([]int32, 2*visitsAhead*platforms)
+	for k := range all {
+		v := room[2*visitsAhead*k:]
+		all[k].arrivals, all[k].departures = v[:0:visitsAhead], v[visitsAhead:visitsAhead:2*visitsAhead]
+	}
+	return all
+}
+
 func (b *book) clone() book {
-	c := book{visits: slices.Clone(b.visits), at: slices.Clone(b.at), speed: slices.Clone(b.speed), looked: slices.Clone(b.looked)}
+	c := book{visits: roomForVisits(len(b.visits)), at: slices.Clone(b.at), speed: slices.Clone(b.speed), looked: slices.Clone(b.looked)}
 	for k := range c.visits {
-		v := &c.visits[k]
-		v.arrivals, v.departures = slices.Clone(v.arrivals), slices.Clone(v.departures)
+		v, from := &c.visits[k], &b.visits[k]
+		v.arrivals, v.departures = append(v.arrivals, from.arrivals...), append(v.departures, from.departures...)
+		v.stood = from.stood
 	}
 	return c
 }

@@ -34,7 +34,8 @@ type Stop struct {
 }
 
 func (s Stop) equal(o Stop) bool {
-	return slices.Equal(s.Alternatives, o.Alternatives) && s.LatestArrival == o.LatestArrival && s.EarliestDeparture == o.EarliestDeparture
+	return slices.Equal(s.Alternatives, o.Alternatives) &&
+		s.LatestArrival == o.LatestArrival && s.EarliestDeparture == o.EarliestDeparture
 }
 
 // Time is a step of the timetable, or none.
@@ -93,16 +94,20 @@ func (d Delta) String() string {
 	return fmt.Sprint(d.float)
 }
 
-// maxTrains bounds a scenario; the largest of the competition has 532.
-const maxTrains = 1 << 20
+// What bounds a scenario, so that nothing that is counted can overflow; the largest of the competition has 532 trains.
+const (
+	maxTrains = 1 << 20
+	maxSteps  = 1 << 20 // of an episode, of a malfunction
+	minTime   = -1 << 40
+)
 
 // check says what is wrong with a scenario, naming the train.
 func (s *Scenario) check() error {
 	if len(s.Trains) > maxTrains {
 		return fmt.Errorf("%d trains: want at most %d", len(s.Trains), maxTrains)
 	}
-	if s.MaxEpisodeSteps < 0 {
-		return fmt.Errorf("max_episode_steps is %d, want 0 (none) or more", s.MaxEpisodeSteps)
+	if s.MaxEpisodeSteps < 0 || s.MaxEpisodeSteps > maxSteps {
+		return fmt.Errorf("max_episode_steps is %d, want 0 (none) to %d", s.MaxEpisodeSteps, maxSteps)
 	}
 	inside := func(c Cell) bool { return c.Row >= 0 && c.Row < s.Height && c.Col >= 0 && c.Col < s.Width }
 	for _, c := range s.LevelFree {
@@ -122,6 +127,8 @@ func (s *Scenario) check() error {
 			return fmt.Errorf("train %d has its target at %s, outside the grid of %d rows and %d columns", i, t.Target, s.Height, s.Width)
 		case t.MaxSpeed.Sign() < 0 || t.MaxSpeed.Cmp(one) > 0:
 			return fmt.Errorf("train %d has maximum speed %s, want 0 to 1", i, t.MaxSpeed)
+		case t.EarliestDeparture < minTime || t.LatestArrival < minTime:
+			return fmt.Errorf("train %d departs from step %d and arrives by step %d: want %d or more", i, t.EarliestDeparture, t.LatestArrival, minTime)
 		}
 		for j, stop := range t.Stops {
 			for _, a := range stop.Alternatives {
@@ -131,6 +138,9 @@ func (s *Scenario) check() error {
 			}
 		}
 		for j, stop := range t.Intermediate() {
+			if min(stop.LatestArrival.Step, stop.EarliestDeparture.Step) < minTime {
+				return fmt.Errorf("train %d, stop %d: a time before step %d", i, j+1, minTime)
+			}
 			if !stop.LatestArrival.Given || !stop.EarliestDeparture.Given {
 				return fmt.Errorf("train %d, stop %d: an intermediate stop needs a latest arrival and an earliest departure", i, j+1)
 			}

@@ -36,7 +36,9 @@ type TrainState struct {
 
 // Snapshot returns the state of the environment.
 func (e *Env) Snapshot() Snapshot {
-	s := Snapshot{Elapsed: e.elapsed, AllDone: e.allDone, Stream: e.rng, Seed: e.seed, Effects: e.Effects(), Trains: make([]TrainState, len(e.trains))}
+	s := Snapshot{
+		Elapsed: e.elapsed, AllDone: e.allDone, Stream: e.rng, Seed: e.seed, Effects: e.Effects(), Trains: make([]TrainState, len(e.trains)),
+	}
 	for i := range e.trains {
 		t := &e.trains[i]
 		s.Trains[i] = TrainState{
@@ -64,8 +66,8 @@ func (e *Env) Restore(s Snapshot) error {
 	if len(s.Trains) != len(e.trains) {
 		return fmt.Errorf("the state of %d trains for %d trains", len(s.Trains), len(e.trains))
 	}
-	if s.Elapsed < 0 {
-		return fmt.Errorf("elapsed_steps is %d", s.Elapsed)
+	if s.Elapsed < 0 || s.Elapsed > maxSteps {
+		return fmt.Errorf("elapsed_steps is %d, want 0 to %d", s.Elapsed, maxSteps)
 	}
 	for i := range s.Trains {
 		if err := e.checkState(&s.Trains[i]); err != nil {
@@ -77,7 +79,7 @@ func (e *Env) Restore(s Snapshot) error {
 	}
 	for i := range s.Trains {
 		t, from := &e.trains[i], &s.Trains[i]
-		t.node, t.old = e.node(from.Configuration), e.node(from.Old)
+		t.node, t.old = e.net.Node(from.Configuration), e.net.Node(from.Old)
 		t.state, t.previous, t.next = from.State, from.Previous, from.Next
 		t.speed, t.distance, t.entered = from.Speed, from.Distance, from.CellEntry
 		t.malfunction, t.malfunctions = from.Malfunction, from.Malfunctions
@@ -93,8 +95,6 @@ func (e *Env) Restore(s Snapshot) error {
 	return nil
 }
 
-func (e *Env) node(c Configuration) Node { return e.net.Node(c) }
-
 func (e *Env) checkState(t *TrainState) error {
 	for _, c := range []Configuration{t.Configuration, t.Old} {
 		if c.Heading != NoHeading && e.net.Node(c) == NoNode {
@@ -105,16 +105,18 @@ func (e *Env) checkState(t *TrainState) error {
 	switch {
 	case t.State < Waiting || t.State > Done:
 		return fmt.Errorf("state %d, want 0 to 6", t.State)
+	case t.State.OnMap() && t.Configuration.Heading == NoHeading:
+		return fmt.Errorf("it is %s without a place on the map", t.State)
 	case t.Previous < NoState || t.Previous > Done || t.Next < NoState || t.Next > Done:
 		return fmt.Errorf("previous state %d and next state %d, want 0 to 6 or none", t.Previous, t.Next)
 	case t.Speed.Sign() < 0 || t.Speed.Cmp(one) > 0:
 		return fmt.Errorf("speed %s, want 0 to 1", t.Speed)
 	case t.Distance.Sign() < 0 || t.Distance.Cmp(one) >= 0:
 		return fmt.Errorf("distance %s in its cell, want at least 0 and below 1", t.Distance)
-	case t.Malfunction < 0 || t.Malfunctions < 0:
-		return fmt.Errorf("%d steps of malfunction left, %d malfunctions: want 0 or more", t.Malfunction, t.Malfunctions)
-	case t.Arrival.Given && t.Arrival.Step < 0:
-		return fmt.Errorf("arrival in step %d", t.Arrival.Step)
+	case t.Malfunction < 0 || t.Malfunction > maxSteps+1 || t.Malfunctions < 0:
+		return fmt.Errorf("%d steps of malfunction left, %d malfunctions: want 0 or more, and at most %d steps", t.Malfunction, t.Malfunctions, maxSteps+1)
+	case t.Arrival.Given && (t.Arrival.Step < 0 || t.Arrival.Step > maxSteps):
+		return fmt.Errorf("arrival in step %d, want 0 to %d", t.Arrival.Step, maxSteps)
 	}
 	return nil
 }

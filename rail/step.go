@@ -9,7 +9,8 @@ import (
 var ErrDone = errors.New("the episode is done, cannot step: reset the environment or make a new one")
 
 // Step gives every train its action, by handle, and advances the railway by one step. The order of the phases is part
-// of the contract. It does not allocate, unless speeds outgrow an int64.
+// of the contract. It does not allocate, except at the end of the episode, for a train's fifth visit to one stop, and for
+// speeds that outgrow an int64.
 //
 // It is [ErrDone] if the episode is over. Other errors mean that the actions are not one for each train, or that the
 // trains cannot be where they are, which only a file can bring about; the environment is of no use then.
@@ -182,21 +183,17 @@ func (e *Env) end() {
 func (e *Env) checkExclusive() error {
 	m := &e.motion
 	var clash error
-	taken := 0
 	for i := range e.trains {
 		r := e.resource(e.trains[i].node)
-		m.from[i] = r
-		taken++
-		if r == noResource {
+		if m.from[i] = r; r == noResource {
 			continue
 		}
-		if j := m.holder[r]; j >= 0 {
+		if j := m.holder[r]; j >= 0 && clash == nil {
 			clash = fmt.Errorf("trains %d and %d are both at %s", j, i, e.net.Cell(e.trains[i].node))
-			break
 		}
 		m.holder[r] = int32(i)
 	}
-	for _, r := range m.from[:taken] {
+	for _, r := range m.from {
 		if r != noResource {
 			m.holder[r] = -1
 		}
