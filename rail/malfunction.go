@@ -233,8 +233,8 @@ func (c *ConditionalMalfunctions) clone() Effect {
 
 func (c *ConditionalMalfunctions) equal(other Effect) bool {
 	o, ok := other.(*ConditionalMalfunctions)
-	return ok && c.Earliest == o.Earliest && c.Most == o.Most && c.Limited == o.Limited && c.Count == o.Count && c.Condition.equal(&o.Condition) &&
-		c.MalfunctionGenerator.equal(&o.MalfunctionGenerator)
+	return ok && c.Earliest == o.Earliest && c.Most == o.Most && c.Limited == o.Limited && c.Count == o.Count &&
+		c.Condition.equal(&o.Condition) && c.MalfunctionGenerator.equal(&o.MalfunctionGenerator)
 }
 
 // Condition says which trains an effect is about.

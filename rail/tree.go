@@ -14,8 +14,8 @@ import (
 // observer is worth keeping: call [TreeObserver.Look] once a step, then [TreeObserver.Tree] for each train one wants.
 // Neither allocates after the first episode on a network.
 //
-// The reference's tree is the same with any predictor that works and without one (quirk: see [TreePotentialConflict]), so an observer
-// has none. An observer is not safe for concurrent use; it may serve any number of environments in turn.
+// The reference's tree is the same with any predictor that works and without one (quirk: see [TreePotentialConflict]),
+// so an observer has none. An observer is not safe for concurrent use; it may serve any number of environments in turn.
 type TreeObserver struct {
 	depth   int
 	sizes   []int                 // of a subtree with so many levels below its root, its values

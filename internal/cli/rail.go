@@ -2,6 +2,7 @@ package cli
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"skyrail/rail"
 	"skyrail/rail/agent"
@@ -96,6 +97,32 @@ func (f *railFlags) resetSeed(cmd *cobra.Command) *uint64 {
 		return nil
 	}
 	return &f.seed
+}
+
+// each does n pieces of work, jobs at a time, and returns the error of the first of them that has one; the others are done
+// all the same. An interrupt ends it.
+func each(ctx context.Context, n, jobs int, work func(ctx context.Context, i int) error) error {
+	errs := make([]error, n)
+	var g errgroup.Group
+	g.SetLimit(jobs)
+	for i := range n {
+		g.Go(func() error {
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				errs[i] = work(ctx, i)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxFile bounds an environment file, compressed or not.
@@ -229,13 +256,13 @@ func newEnvSource(name string) (*envSource, error) {
 	return &envSource{name, files, err == nil && !info.IsDir()}, nil
 }
 
-// find returns the environment file of an episode in a directory: the file itself, or the one below the folder with the
-// name of the episode or of the directory.
-func (s *envSource) find(dir, episode string) (string, error) {
+// find returns the environment file for one of some names: the file itself, or the one below the folder that has the
+// first of the names that any has.
+func (s *envSource) find(names ...string) (string, error) {
 	if s.one {
 		return s.files[0].path, nil
 	}
-	for _, want := range []string{episode, filepath.Base(filepath.Clean(dir))} {
+	for _, want := range names {
 		var found []string
 		for _, f := range s.files {
 			if f.stem() == want {
@@ -250,14 +277,15 @@ func (s *envSource) find(dir, episode string) (string, error) {
 			return "", fmt.Errorf("--env: below %s there are several environments %s: %s", s.flag, want, strings.Join(found, ", "))
 		}
 	}
-	return "", fmt.Errorf("--env: below %s there is no environment %s", s.flag, episode)
+	return "", fmt.Errorf("--env: below %s there is no environment %s", s.flag, strings.Join(names, " or "))
 }
 
 // trajectory is a recorded episode that a command works on.
 type trajectory struct {
 	dir     string
 	episode string
-	others  []string // episodes of the same directory with an environment of their own
+	others  []string // episodes of the same directory that are worked on too
+	as      string   // the name of its environment in a grader's folder; "": that of the directory or the episode
 }
 
 // findTrajectories returns the episodes of the directories, and of those below them, in order. With an episode's name
@@ -265,7 +293,12 @@ type trajectory struct {
 func findTrajectories(dirs []string, episode string) ([]trajectory, error) {
 	var all []trajectory
 	for _, root := range dirs {
-		found, err := trajectoryDirs(root)
+		if info, err := os.Stat(root); err != nil {
+			return nil, usage(err)
+		} else if !info.IsDir() {
+			return nil, usage(fmt.Errorf("%s is a file; the directory of a trajectory is needed", root))
+		}
+		found, err := railfile.FindTrajectories(root)
 		if err != nil {
 			return nil, usage(err)
 		}
@@ -284,31 +317,6 @@ func findTrajectories(dirs []string, episode string) ([]trajectory, error) {
 		return nil, usage(fmt.Errorf("no episode is named %q", episode))
 	}
 	return all, nil
-}
-
-// trajectoryDirs are the directories with event_logs at and below a root, sorted.
-func trajectoryDirs(root string) ([]string, error) {
-	info, err := os.Stat(root)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file; the directory of a trajectory is needed", root)
-	}
-	var dirs []string
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (d.Name() == "event_logs" || d.Name() == "serialised_state") {
-			if dir := filepath.Dir(path); !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
-			return fs.SkipDir
-		}
-		return nil
-	})
-	return dirs, err
 }
 
 // episodesOf are the episodes of a directory that are to be worked on: those with an environment in it, or else those with
@@ -339,7 +347,7 @@ func episodesOf(dir, episode string) ([]trajectory, error) {
 			continue
 		}
 		t := trajectory{dir: dir, episode: name}
-		for _, other := range own {
+		for _, other := range names {
 			if other != name {
 				t.others = append(t.others, other)
 			}
@@ -355,7 +363,11 @@ func episodesOf(dir, episode string) ([]trajectory, error) {
 // environment returns the environment of an episode: from the source, or else from its own directory.
 func (t trajectory) environment(source *envSource) (f *railfile.Environment, from string, err error) {
 	if source != nil {
-		if from, err = source.find(t.dir, t.episode); err != nil {
+		names := []string{t.as}
+		if t.as == "" {
+			names = []string{filepath.Base(filepath.Clean(t.dir)), t.episode}
+		}
+		if from, err = source.find(names...); err != nil {
 			return nil, "", usage(err)
 		}
 		if f, err = readEnvironment(from); err != nil {
@@ -369,7 +381,7 @@ func (t trajectory) environment(source *envSource) (f *railfile.Environment, fro
 		return nil, "", usage(fmt.Errorf("%s has no environment of episode %s; give it with --env", t.dir, t.episode))
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", t.dir, err)
+		return nil, "", &ownEnvironmentError{t.dir, err}
 	}
 	defer r.Close()
 	name, err := railfile.EnvironmentFile(t.episode)
@@ -392,9 +404,16 @@ type ownEnvironmentError struct {
 func (e *ownEnvironmentError) Error() string { return e.path + ": " + e.err.Error() }
 func (e *ownEnvironmentError) Unwrap() error { return e.err }
 
-// rows reads the tables of an episode's directory.
-func (t trajectory) rows() (*railfile.Trajectory, error) {
-	d := railfile.TrajectoryDir{Path: t.dir}
+// enoughRows are always read, so that a table that is too long can be told from one of another environment.
+const enoughRows = 200_000
+
+// rows reads the tables of an episode's directory: no more rows of each than twice those that an episode of the grader's has,
+// or any number if most is 0.
+func (t trajectory) rows(most int) (*railfile.Trajectory, error) {
+	d := railfile.TrajectoryDir{Path: t.dir, Limits: railfile.DefaultTableLimits()}
+	if most > 0 {
+		d.Limits.Rows = min(d.Limits.Rows, max(2*most*(len(t.others)+1), enoughRows))
+	}
 	rows, err := d.Read()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.dir, err)

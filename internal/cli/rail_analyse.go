@@ -7,7 +7,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"skyrail/rail"
 	"skyrail/rail/contest"
@@ -83,18 +82,15 @@ type analysis struct {
 	Delay      int            `json:"delay"`      // steps of these in all
 }
 
-func analyseAll(ctx context.Context, all []trajectory, source *envSource, r rail.Rewards, seed *uint64, jobs int, done func()) ([]analysis, []railfile.EnvStats, error) {
+func analyseAll(
+	ctx context.Context, all []trajectory, source *envSource, r rail.Rewards, seed *uint64, jobs int, done func(),
+) ([]analysis, []railfile.EnvStats, error) {
 	results, stats := make([]analysis, len(all)), make([]railfile.EnvStats, len(all))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(jobs)
-	for i, t := range all {
-		g.Go(func() (err error) {
-			results[i], stats[i], err = analyse(ctx, t, source, r, seed)
-			done()
-			return err
-		})
-	}
-	return results, stats, g.Wait()
+	return results, stats, each(ctx, len(all), jobs, func(ctx context.Context, i int) (err error) {
+		results[i], stats[i], err = analyse(ctx, all[i], source, r, seed)
+		done()
+		return err
+	})
 }
 
 func analyse(ctx context.Context, t trajectory, source *envSource, r rail.Rewards, seed *uint64) (analysis, railfile.EnvStats, error) {
@@ -114,11 +110,14 @@ func analyse(ctx context.Context, t trajectory, source *envSource, r rail.Reward
 	if err != nil {
 		return result, stats, usage(fmt.Errorf("%s: %w", from, err))
 	}
-	rows, err := t.rows()
+	rows, err := t.rows(0)
 	if err != nil {
 		return result, stats, usage(err)
 	}
 	before := make([]rail.State, e.Trains())
+	for i := range before {
+		before[i] = e.State(i)
+	}
 	after := func() error {
 		for i := range before {
 			s := e.State(i)
@@ -130,7 +129,8 @@ func analyse(ctx context.Context, t trajectory, source *envSource, r rail.Reward
 		}
 		return nil
 	}
-	if result.Figures, err = contest.Play(ctx, e, contest.Replay(rows.Of(t.episode).Actions), r, 0, nil, after); err != nil {
+	replay := contest.Replay(rows.Of(t.episode).Actions)
+	if result.Figures, err = contest.Play(ctx, e, replay, contest.PlayOptions{Rewards: r, After: after}); err != nil {
 		return result, stats, fmt.Errorf("%s: %w", from, err)
 	}
 	for _, d := range e.Deadlocked(nil) {
@@ -171,7 +171,8 @@ type analysed struct {
 }
 
 func (r analysed) print(w io.Writer) {
-	t := newTable("episode", "trains", "steps", "arrived", "normalised reward", "off map", "moving", "stopped", "broken", "stops", "late", "mean delay", "deadlocked")
+	t := newTable("episode", "trains", "steps", "arrived", "normalised reward",
+		"off map", "moving", "stopped", "broken", "stops", "late", "mean delay", "deadlocked")
 	for _, e := range r.Episodes {
 		total := 0
 		for _, n := range e.Steps {

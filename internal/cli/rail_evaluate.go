@@ -8,11 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"skyrail/rail"
 	"skyrail/rail/contest"
-	"skyrail/rail/railfile"
 )
 
 // errDiffers is that a check found a difference, which has been printed.
@@ -33,8 +31,9 @@ The environment comes from --env, a grader's own copy: a file, or a folder that 
 of its directory. Then the one that came with the trajectory is compared with it. Without --env the trajectory's own is
 taken, and whoever recorded it may have changed it.
 
-Missing actions count as MOVE_FORWARD and unknown ones as DO_NOTHING, as in flatland-rl. Without --rewards the form of the
-recorded rewards decides: numbers are taken for default ones.
+A missing action counts as MOVE_FORWARD and an unknown one as DO_NOTHING, as in flatland-rl, and is a difference;
+with --lenient a missing one is none. Without --rewards the form of the recorded rewards decides: numbers are taken for default
+ones.
 
 Exit status: 0 everything agrees, 4 something differs.`,
 		Example: `  skyrail rail evaluate run --rewards ecml2026
@@ -80,7 +79,8 @@ Exit status: 0 everything agrees, 4 something differs.`,
 	f.reward(cmd, "", " (default: by the form of the recorded ones)")
 	f.episodeID(cmd, "verify this episode only")
 	f.reset(cmd)
-	cmd.Flags().BoolVar(&c.strict, "strict", false, "an action that is not recorded is a difference")
+	cmd.Flags().BoolVar(&c.lenient, "lenient", false, "an action that is not recorded is no difference")
+	cmd.Flags().BoolVar(&c.strict, "strict", false, "action_required is compared too; older releases had another rule for it")
 	cmd.Flags().BoolVar(&c.skipRewards, "skip-rewards-dones-infos", false, "leave the table of rewards, done flags and infos aside")
 	positive(cmd, &c.end, "end-step", "", 0, "the run was ended after this step: verify up to there (default: the whole episode)")
 	f.parallel(cmd)
@@ -103,6 +103,7 @@ type railCheck struct {
 	source      *envSource
 	rewards     *rail.Rewards
 	seed        *uint64
+	lenient     bool
 	strict      bool
 	skipRewards bool
 	end         int
@@ -118,23 +119,15 @@ type checkResult struct {
 // all verifies trajectories, jobs at a time, results in their order.
 func (c *railCheck) all(ctx context.Context, all []trajectory, jobs int, done func()) ([]checkResult, error) {
 	results := make([]checkResult, len(all))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(jobs)
-	for i, t := range all {
-		g.Go(func() (err error) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			results[i], err = c.one(t)
-			done()
-			return err
-		})
-	}
-	return results, g.Wait()
+	return results, each(ctx, len(all), jobs, func(ctx context.Context, i int) (err error) {
+		results[i], err = c.one(ctx, all[i])
+		done()
+		return err
+	})
 }
 
 // one verifies an episode. A table that cannot be read is a difference like others.
-func (c *railCheck) one(t trajectory) (checkResult, error) {
+func (c *railCheck) one(ctx context.Context, t trajectory) (checkResult, error) {
 	result := checkResult{Directory: t.dir}
 	file, from, err := t.environment(c.source)
 	result.Environment = from
@@ -149,21 +142,18 @@ func (c *railCheck) one(t trajectory) (checkResult, error) {
 		return c.unfit(t, result, &ownEnvironmentError{from, err})
 	}
 	o := contest.Options{
-		Episode: t.episode, Others: t.others, Rewards: c.rewards, SkipRewards: c.skipRewards, EndStep: c.end, Strict: c.strict,
+		Episode: t.episode, Others: t.others, Rewards: c.rewards, SkipRewards: c.skipRewards, EndStep: c.end,
+		Lenient: c.lenient, Strict: c.strict,
 	}
 	if c.source != nil {
 		o.Claimed, o.ClaimedFault = t.claimed()
 	}
-	rows, err := t.rows()
-	var table *railfile.TableError
-	if errors.As(err, &table) {
-		result.Report = contest.Unreadable(t.episode, table)
+	rows, err := t.rows(e.Trains() * (e.MaxEpisodeSteps() + 1))
+	if err != nil {
+		result.Report = contest.Unreadable(t.episode, err)
 		return result, nil
 	}
-	if err != nil {
-		return result, err
-	}
-	if result.Report, err = contest.Verify(e, rows, o); err != nil {
+	if result.Report, err = contest.Verify(ctx, e, rows, o); err != nil {
 		return result, fmt.Errorf("%s: %w", from, err)
 	}
 	return result, nil
@@ -232,6 +222,9 @@ func (r checkResult) verdict() string {
 func (r checkResult) explain(w io.Writer, rewardsGiven bool) {
 	if r.MissingActions > 0 {
 		fmt.Fprintf(w, "%s: %s not recorded, taken for MOVE_FORWARD.\n", shown(r.Episode), count(r.MissingActions, "action"))
+	}
+	if r.ActionRequired > 0 {
+		fmt.Fprintf(w, "%s: action_required is another in %s; --strict makes that a difference.\n", shown(r.Episode), count(r.ActionRequired, "row"))
 	}
 	if r.Agrees {
 		return

@@ -151,7 +151,7 @@ func (d *railDrawing) source(cmd *cobra.Command, f *railFlags, args []string) (*
 		if file, _, err = found[0].environment(source); err != nil {
 			return nil, nil, "", err
 		}
-		rows, err := found[0].rows()
+		rows, err := found[0].rows(0)
 		if err != nil {
 			return nil, nil, "", usage(err)
 		}
@@ -166,7 +166,9 @@ func (d *railDrawing) source(cmd *cobra.Command, f *railFlags, args []string) (*
 
 func (d *railDrawing) shoot(ctx context.Context, e *rail.Env, p agent.Policy) (*picture.Recording, contest.Figures, error) {
 	recording := picture.New(e)
-	figures, err := contest.Play(ctx, e, p, rail.DefaultRewards(), max(d.step, d.to), nil, func() error { return recording.Record(e) })
+	figures, err := contest.Play(ctx, e, p, contest.PlayOptions{
+		Rewards: rail.DefaultRewards(), EndStep: max(d.step, d.to), After: func() error { return recording.Record(e) },
+	})
 	return recording, figures, err
 }
 

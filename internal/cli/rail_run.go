@@ -10,7 +10,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"skyrail/rail"
 	"skyrail/rail/agent"
@@ -148,7 +147,7 @@ func (r *railRun) prepareFork(cmd *cobra.Command) error {
 	if len(found) > 1 {
 		return usage(fmt.Errorf("--fork: %s holds %d episodes, choose one with --fork-ep-id", r.fork, len(found)))
 	}
-	rows, err := found[0].rows()
+	rows, err := found[0].rows(0)
 	if err != nil {
 		return err
 	}
@@ -174,19 +173,11 @@ type runResult struct {
 // all runs all environments, jobs at a time, results in their order.
 func (r *railRun) all(ctx context.Context, jobs int, done func()) ([]runResult, error) {
 	results := make([]runResult, len(r.envs))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(jobs)
-	for i, e := range r.envs {
-		g.Go(func() (err error) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			results[i], err = r.one(ctx, e)
-			done()
-			return err
-		})
-	}
-	return results, g.Wait()
+	return results, each(ctx, len(r.envs), jobs, func(ctx context.Context, i int) (err error) {
+		results[i], err = r.one(ctx, r.envs[i])
+		done()
+		return err
+	})
 }
 
 func (r *railRun) one(ctx context.Context, f envFile) (runResult, error) {
@@ -204,7 +195,7 @@ func (r *railRun) one(ctx context.Context, f envFile) (runResult, error) {
 		return result, err
 	}
 	if r.out == "" {
-		result.Figures, err = contest.Play(ctx, e, p, r.rewards, r.end, nil, nil)
+		result.Figures, err = contest.Play(ctx, e, p, contest.PlayOptions{Rewards: r.rewards, EndStep: r.end})
 		return result, about(f.path, err)
 	}
 	result.Directory = r.out
@@ -255,10 +246,13 @@ func (r *railRun) record(ctx context.Context, e *rail.Env, p agent.Policy, to ru
 			return err
 		}
 		path := filepath.Join(to.Directory, filepath.FromSlash(name))
+		if _, err := os.Lstat(path); err == nil {
+			return usage(fmt.Errorf("%s is already there; write into another directory", path))
+		}
 		saved = append(saved, path)
 		return replace(path, content, 0o644)
 	}
-	start := func() (contest.Recorder, error) {
+	start := func() (*railfile.Recorder, error) {
 		if err := save(railfile.EnvironmentFile(to.Episode)); err != nil {
 			return nil, err
 		}
@@ -275,7 +269,8 @@ func (r *railRun) record(ctx context.Context, e *rail.Env, p agent.Policy, to ru
 		}
 		return nil
 	}
-	if figures, err = contest.Play(ctx, e, p, r.rewards, r.end, start, after); err != nil {
+	options := contest.PlayOptions{Rewards: r.rewards, EndStep: r.end, Start: start, After: after}
+	if figures, err = contest.Play(ctx, e, p, options); err != nil {
 		return figures, err
 	}
 	return figures, w.Commit()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"skyrail/contests"
 	"skyrail/rail"
@@ -77,7 +76,7 @@ Exit status: 0 scored, 3 the submission failed: a trajectory is malformed or dif
 				done.print(a.out)
 			}
 			if err == nil && done.Failed {
-				err = refused(errors.New(done.Termination))
+				err = refused(errors.New(done.Termination.String()))
 			}
 			return err
 		},
@@ -106,44 +105,48 @@ func readCompetition(name string) (*contest.Competition, error) {
 }
 
 // scenarioOutcomes verifies all scenarios of a submission, jobs at a time.
-func scenarioOutcomes(ctx context.Context, c *contest.Competition, dir string, check *railCheck, jobs int, done func()) ([][]contest.Outcome, error) {
+func scenarioOutcomes(
+	ctx context.Context, c *contest.Competition, dir string, check *railCheck, jobs int, done func(),
+) ([][]contest.Outcome, error) {
 	outcomes := make([][]contest.Outcome, len(c.Levels))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(jobs)
+	type place struct{ level, scenario int }
+	var all []place
 	for l, level := range c.Levels {
 		outcomes[l] = make([]contest.Outcome, len(level.Trains))
-		for k, name := range level.Scenarios() {
-			g.Go(func() (err error) {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				outcomes[l][k], err = outcomeOf(filepath.Join(dir, level.Name, name), check)
-				if !outcomes[l][k].Missing {
-					done()
-				}
-				return err
-			})
+		for k := range level.Trains {
+			all = append(all, place{l, k})
 		}
 	}
-	return outcomes, g.Wait()
+	return outcomes, each(ctx, len(all), jobs, func(ctx context.Context, i int) (err error) {
+		level := c.Levels[all[i].level]
+		o := &outcomes[all[i].level][all[i].scenario]
+		if *o, err = outcomeOf(ctx, dir, filepath.Join(level.Name, level.Scenarios()[all[i].scenario]), check); !o.Missing {
+			done()
+		}
+		return err
+	})
 }
 
-// outcomeOf verifies the trajectory of one scenario.
-func outcomeOf(dir string, check *railCheck) (contest.Outcome, error) {
+// outcomeOf verifies the trajectory of one scenario, in the grader's environment of the same name. Whatever is wrong with
+// the trajectory is a failure of the submission; an error is one of ours.
+func outcomeOf(ctx context.Context, root, scenario string, check *railCheck) (contest.Outcome, error) {
+	dir := filepath.Join(root, scenario)
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return contest.Outcome{Missing: true}, nil
 	}
 	found, err := findTrajectories([]string{dir}, "")
-	var u *exitError
-	switch {
-	case errors.As(err, &u) && u.status == exitUsage:
-		return contest.Outcome{Failure: "trace invalid: " + u.Error()}, nil
-	case err != nil:
-		return contest.Outcome{}, err
-	case len(found) != 1:
-		return contest.Outcome{Failure: fmt.Sprintf("trace invalid: %d episodes, want one", len(found))}, nil
+	if err != nil {
+		return contest.Outcome{Failure: "trace invalid: " + err.Error()}, nil
 	}
-	r, err := check.one(found[0])
+	if len(found) != 1 || filepath.Clean(found[0].dir) != filepath.Clean(dir) {
+		return contest.Outcome{Failure: fmt.Sprintf("trace invalid: %d episodes at and below %s, want one in it", len(found), scenario)}, nil
+	}
+	t := found[0]
+	t.as = filepath.Base(scenario)
+	r, err := check.one(ctx, t)
+	if err != nil && check.source == nil && ctx.Err() == nil {
+		return contest.Outcome{Failure: "trace invalid: " + err.Error()}, nil
+	}
 	if err != nil {
 		return contest.Outcome{}, err
 	}
@@ -186,13 +189,13 @@ func (s scored) print(w io.Writer) {
 	switch {
 	case s.Failed:
 		fmt.Fprintf(w, "FAILED, not to be ranked: %s.\n", s.Termination)
-	case s.Termination != "":
+	case s.Termination != nil:
 		fmt.Fprintf(w, "Ended: %s.\n", s.Termination)
 	}
 	for _, other := range s.Others {
 		fmt.Fprintf(w, "Note: %s.\n", other)
 	}
-	fmt.Fprintf(w, "The last columns are shares of the penalties. The gate is a mean success rate of %s.\n", percent(s.competition.Gate))
+	fmt.Fprintf(w, "The last columns are shares of the level's penalties. The gate is a mean success rate of %s.\n", percent(s.competition.Gate))
 	if !s.OwnEnvironments {
 		fmt.Fprintln(w, "The environments came with the trajectories: for a grade give the organiser's levels with --env.")
 	}

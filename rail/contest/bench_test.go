@@ -304,7 +304,7 @@ func BenchmarkVerify(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				report, err := Verify(c.open(b), rows, Options{Episode: c.Episode, Rewards: &rewards, Strict: true})
+				report, err := Verify(b.Context(), c.open(b), rows, Options{Episode: c.Episode, Rewards: &rewards})
 				if err != nil {
 					b.Fatal(err)
 				}

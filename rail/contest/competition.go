@@ -123,16 +123,22 @@ func (c *Competition) check() error {
 		return fmt.Errorf("partial_level is %q, want keep or discard", c.PartialLevel)
 	}
 	l := &c.Limits
-	for key, v := range map[string]float64{
-		"start": l.Start, "pending": l.Pending, "scenario": l.Scenario, "total": l.Total,
-		"scenario_deadline": l.ScenarioDeadline, "submission_deadline": l.SubmissionDeadline,
+	for _, limit := range []struct {
+		key   string
+		value float64
+	}{
+		{"submissions_per_day", float64(l.SubmissionsPerDay)}, {"start", l.Start}, {"pending", l.Pending}, {"scenario", l.Scenario},
+		{"total", l.Total}, {"scenario_deadline", l.ScenarioDeadline}, {"submission_deadline", l.SubmissionDeadline},
+		{"submission_resources.cpus", l.SubmissionResources.CPUs}, {"submission_resources.memory", float64(l.SubmissionResources.Memory)},
+		{"evaluation_resources.cpus", l.EvaluationResources.CPUs}, {"evaluation_resources.memory", float64(l.EvaluationResources.Memory)},
 	} {
-		if !(v > 0) {
-			return fmt.Errorf("limits: %s is %v, want more than 0 seconds", key, v)
+		if !(limit.value > 0) {
+			return fmt.Errorf("limits: %s is %v, want more than 0", limit.key, limit.value)
 		}
 	}
 	if l.ScenarioDeadline < l.Pending+l.Scenario {
-		return fmt.Errorf("limits: scenario_deadline is %v, want at least pending + scenario, %v", l.ScenarioDeadline, l.Pending+l.Scenario)
+		return fmt.Errorf("limits: scenario_deadline is %v, want at least pending + scenario, %v",
+			l.ScenarioDeadline, l.Pending+l.Scenario)
 	}
 	if len(c.Levels) == 0 {
 		return errors.New("levels: there is none")
@@ -143,7 +149,8 @@ func (c *Competition) check() error {
 		case !plainName(level.Name) || seen[level.Name]:
 			return fmt.Errorf("levels: level %d is named %q, want a name of its own of letters, digits, _ and -", i, level.Name)
 		case len(level.Trains) == 0 || len(level.Stops) != len(level.Trains):
-			return fmt.Errorf("levels: %s has %d trains and %d stops, want one of each for every scenario", level.Name, len(level.Trains), len(level.Stops))
+			return fmt.Errorf("levels: %s has %d trains and %d stops, want one of each for every scenario",
+				level.Name, len(level.Trains), len(level.Stops))
 		}
 		seen[level.Name] = true
 	}

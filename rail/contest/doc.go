@@ -8,7 +8,7 @@
 //
 // Start with Verify:
 //
-//	report, err := contest.Verify(env, trajectory, contest.Options{Episode: "level_0_scenario_1", Rewards: &rewards})
+//	report, err := contest.Verify(ctx, env, trajectory, contest.Options{Episode: "level_0_scenario_1", Rewards: &rewards})
 //
 // Nothing that a team recorded is ever part of a figure. The package does not read environments (rail/railfile) and does
 // not run a team's code.

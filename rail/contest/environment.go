@@ -17,7 +17,8 @@ func (v *verifier) compareEnvironments() {
 		found = environmentDifference(v.env, v.options.Claimed)
 	}
 	v.differ(Difference{
-		File: "serialised_state/" + v.options.Episode + ".pkl", What: "environment", Expected: "the environment of the scenario", Found: found,
+		File: "serialised_state/" + v.options.Episode + ".pkl", What: "environment",
+		Expected: "the environment of the scenario", Found: found,
 	})
 }
 
@@ -48,7 +49,8 @@ func environmentDifference(ours, found *rail.Env) string {
 		return fmt.Sprintf("one after %d steps instead of %d", t.Elapsed, s.Elapsed)
 	}
 	for i := range s.Trains {
-		if s.Trains[i].State != t.Trains[i].State || s.Trains[i].Configuration != t.Trains[i].Configuration || s.Trains[i].Malfunction != t.Trains[i].Malfunction {
+		x, y := &s.Trains[i], &t.Trains[i]
+		if x.State != y.State || x.Configuration != y.Configuration || x.Malfunction != y.Malfunction {
 			return fmt.Sprintf("one in which train %d is in another state", i)
 		}
 	}

@@ -101,7 +101,7 @@ func TestFreshTrajectoriesOfFlatland(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := Options{Episode: r.episode, Rewards: &rewards, Strict: true}
-			report, err := Verify(r.open(t), r.rows, o)
+			report, err := Verify(t.Context(), r.open(t), r.rows, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func TestFreshTrajectoriesOfFlatland(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				report, err := Verify(r.open(t), rows, o)
+				report, err := Verify(t.Context(), r.open(t), rows, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -162,14 +162,14 @@ func play(t *testing.T, e *rail.Env, p agent.Policy, rewards rail.Rewards, dir, 
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	start := func() (Recorder, error) {
+	start := func() (*railfile.Recorder, error) {
 		content, err := railfile.SaveEnvironment(e)
 		if err != nil {
 			return nil, err
 		}
 		return railfile.NewRecorder(w, e, episode, 0), os.WriteFile(filepath.Join(dir, "serialised_state", episode+".pkl"), content, 0o644)
 	}
-	figures, err := Play(t.Context(), e, p, rewards, 0, start, nil)
+	figures, err := Play(t.Context(), e, p, PlayOptions{Rewards: rewards, Start: start})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestFlatlandGoesOnFromOurFiles(t *testing.T) {
 				e := source.open(t)
 				replay := Replay(source.rows.Actions)
 				if steps > 0 {
-					if _, err := Play(t.Context(), e, replay, rail.ECML2026Rewards(), steps, nil, nil); err != nil {
+					if _, err := Play(t.Context(), e, replay, PlayOptions{Rewards: rail.ECML2026Rewards(), EndStep: steps}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -286,7 +286,7 @@ func TestFlatlandGoesOnFromOurFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				ecml := rail.ECML2026Rewards()
-				report, err := Verify(start, r.rows, Options{Episode: "continued", Rewards: &ecml, Strict: true, Claimed: r.open(t)})
+				report, err := Verify(t.Context(), start, r.rows, Options{Episode: "continued", Rewards: &ecml, Strict: true, Claimed: r.open(t)})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -41,7 +41,8 @@ func newBout(e *rail.Env, r rail.Rewards) *bout {
 	b := &bout{env: e, factor: r.Kind != rail.PunctualityReward}
 	functions := []rail.Rewards{r}
 	if b.factor {
-		functions = append(functions, rail.Rewards{Kind: rail.ComponentReward, Factors: r.Factors}, rail.Rewards{Kind: rail.ScalarReward, Factors: r.Factors})
+		functions = append(functions,
+			rail.Rewards{Kind: rail.ComponentReward, Factors: r.Factors}, rail.Rewards{Kind: rail.ScalarReward, Factors: r.Factors})
 	}
 	e.SetRewards(functions...)
 	b.tally = rail.NewTally(e, 0)
@@ -88,22 +89,26 @@ func (b *bout) figures() Figures {
 	return f
 }
 
-// Recorder is told what happens in an episode. [railfile.Recorder] is one.
-type Recorder interface {
-	Action(train int, a rail.Action) error
-	Step() error
-	Finish() error
+// PlayOptions say how an episode is run.
+type PlayOptions struct {
+	// Rewards is the function that is computed, and recorded: function 0 of the environment. Others are behind it.
+	Rewards rail.Rewards
+	// EndStep, if above 0, ends the run when so many steps have elapsed.
+	EndStep int
+	// Start, if not nil, is called before the first step, when the reward functions are set. It may return a recorder, or
+	// nil.
+	Start func() (*railfile.Recorder, error)
+	// After, if not nil, is called after every step.
+	After func() error
 }
 
-// Play runs a policy until the episode is over, or the step end is reached if it is above 0. The environment's reward
-// functions become the one given, as function 0, and others behind it. start, if not nil, is called once they are set, and
-// may return a recorder; after, if not nil, is called after every step.
-func Play(ctx context.Context, e *rail.Env, p agent.Policy, r rail.Rewards, end int, start func() (Recorder, error), after func() error) (Figures, error) {
-	b := newBout(e, r)
-	var rec Recorder
-	if start != nil {
+// Play runs a policy in an environment, from where it is to the end of the episode.
+func Play(ctx context.Context, e *rail.Env, p agent.Policy, o PlayOptions) (Figures, error) {
+	b := newBout(e, o.Rewards)
+	var rec *railfile.Recorder
+	if o.Start != nil {
 		var err error
-		if rec, err = start(); err != nil {
+		if rec, err = o.Start(); err != nil {
 			return Figures{}, err
 		}
 	}
@@ -111,7 +116,7 @@ func Play(ctx context.Context, e *rail.Env, p agent.Policy, r rail.Rewards, end 
 		return Figures{}, fmt.Errorf("the policy: %w", err)
 	}
 	actions := make([]rail.Action, e.Trains())
-	for !e.AllDone() && (end <= 0 || e.Elapsed() < end) {
+	for !e.AllDone() && (o.EndStep <= 0 || e.Elapsed() < o.EndStep) {
 		if err := ctx.Err(); err != nil {
 			return Figures{}, err
 		}
@@ -121,8 +126,8 @@ func Play(ctx context.Context, e *rail.Env, p agent.Policy, r rail.Rewards, end 
 		if err := b.record(rec, actions); err != nil {
 			return Figures{}, err
 		}
-		if after != nil {
-			if err := after(); err != nil {
+		if o.After != nil {
+			if err := o.After(); err != nil {
 				return Figures{}, err
 			}
 		}
@@ -136,7 +141,7 @@ func Play(ctx context.Context, e *rail.Env, p agent.Policy, r rail.Rewards, end 
 }
 
 // record gives a step its actions and writes them and what came of them.
-func (b *bout) record(rec Recorder, actions []rail.Action) error {
+func (b *bout) record(rec *railfile.Recorder, actions []rail.Action) error {
 	if rec == nil {
 		return b.step(actions)
 	}
@@ -150,5 +155,3 @@ func (b *bout) record(rec Recorder, actions []rail.Action) error {
 	}
 	return rec.Step()
 }
-
-var _ Recorder = (*railfile.Recorder)(nil)

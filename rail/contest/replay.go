@@ -14,7 +14,8 @@ func Replay(actions []railfile.ActionRow) agent.Policy {
 	return Fork(actions, math.MaxInt, nil)
 }
 
-// Fork is a policy that gives the recorded actions of an episode up to a step, and then hands over to another policy.
+// Fork is a policy that gives the recorded actions of an episode up to a step, and then hands over to another policy, which
+// must not be nil.
 func Fork(actions []railfile.ActionRow, step int, then agent.Policy) agent.Policy {
 	return &fork{actions: actions, step: step, then: then}
 }

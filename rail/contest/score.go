@@ -46,12 +46,51 @@ type LevelScore struct {
 type SubmissionScore struct {
 	NormalizedReward float64      `json:"normalized_reward"` // the sum; what ranks
 	SuccessRate      *float64     `json:"success_rate"`      // the mean of the levels that have one; levels not reached do not lower it
-	Termination      string       `json:"termination"`       // why the run ended early; empty if it did not
+	Termination      *Termination `json:"termination"`       // why the run ended early; null if it did not
 	Failed           bool         `json:"failed"`            // it may not be ranked
 	Levels           []LevelScore `json:"levels"`            // those that count
 }
 
-// Score adds up a submission: outcomes by level and scenario, in the order of the competition.
+// Reason is why the run of a submission ended.
+type Reason string
+
+// The reasons.
+const (
+	LevelGate     Reason = "gate"           // the mean success rate of a level
+	ScenarioLimit Reason = "scenario_limit" // the running time of a scenario
+	TotalLimit    Reason = "total_limit"    // the running time of all
+	NoTrajectory  Reason = "no_trajectory"
+	TraceInvalid  Reason = "trace_invalid" // malformed, or not what its actions lead to; the submission failed
+)
+
+// Termination is where and why the run of a submission ended.
+type Termination struct {
+	Reason   Reason  `json:"reason"`
+	Level    int     `json:"level"`    // from 0
+	Scenario int     `json:"scenario"` // from 1; 0: the whole level
+	Measured float64 `json:"measured"` // of the gate and the limits
+	Limit    float64 `json:"limit"`    // of the gate and the limits
+	Detail   string  `json:"detail"`   // of an invalid trajectory
+}
+
+// String says it in a sentence.
+func (t *Termination) String() string {
+	at := fmt.Sprintf("level %d, scenario %d", t.Level, t.Scenario)
+	switch t.Reason {
+	case LevelGate:
+		return fmt.Sprintf("level %d: mean success rate %.4g is below the gate of %.4g", t.Level, t.Measured, t.Limit)
+	case ScenarioLimit:
+		return fmt.Sprintf("%s: it ran %.1f s, limits.scenario is %.0f s", at, t.Measured, t.Limit)
+	case TotalLimit:
+		return fmt.Sprintf("%s: all together ran %.1f s, limits.total is %.0f s", at, t.Measured, t.Limit)
+	case NoTrajectory:
+		return at + ": no trajectory"
+	}
+	return at + ": " + t.Detail
+}
+
+// Score adds up a submission: outcomes by level and scenario, in the order of the competition. Of the limits it knows the
+// gate and those of running time; the others are for whoever runs submissions.
 //
 // A level whose mean success rate is strictly below the gate counts, and ends the run. A scenario that took longer than
 // a limit does not count and ends it; so does a missing one. One that failed ends it too, and the submission is failed.
@@ -66,19 +105,20 @@ func (c *Competition) Score(outcomes [][]Outcome) SubmissionScore {
 				o = outcomes[l][k]
 			}
 			running += o.Seconds
-			if s.Termination, s.Failed = c.stop(l, k, o, running); s.Termination != "" {
+			if s.Termination = c.stop(l, k, o, running); s.Termination != nil {
 				break
 			}
 			level.add(o.Figures)
 		}
-		if s.Termination == "" || s.Failed || c.PartialLevel == "keep" {
+		s.Failed = s.Termination != nil && s.Termination.Reason == TraceInvalid
+		if s.Termination == nil || s.Failed || c.PartialLevel == "keep" {
 			s.add(level)
 		}
-		if s.Termination != "" {
+		if s.Termination != nil {
 			break
 		}
-		if rate := *level.SuccessRate; rate < c.Gate {
-			s.Termination = fmt.Sprintf("level %d: mean success rate %.4g is below the gate of %.4g", l, rate, c.Gate)
+		if rate := level.SuccessRate; rate != nil && *rate < c.Gate {
+			s.Termination = &Termination{Reason: LevelGate, Level: l, Measured: *rate, Limit: c.Gate}
 			break
 		}
 	}
@@ -86,22 +126,24 @@ func (c *Competition) Score(outcomes [][]Outcome) SubmissionScore {
 	return s
 }
 
-// stop says why a run ends at a scenario, empty if it does not.
-func (c *Competition) stop(l, k int, o Outcome, running float64) (cause string, failed bool) {
-	at := fmt.Sprintf("level %d, scenario %d", l, k+1)
+// stop says why a run ends at a scenario, nil if it does not.
+func (c *Competition) stop(l, k int, o Outcome, running float64) *Termination {
+	t := Termination{Level: l, Scenario: k + 1}
 	switch limits := &c.Limits; {
 	case o.Missing:
-		return at + ": no trajectory", false
+		t.Reason = NoTrajectory
 	case o.Failure != "":
-		return at + ": " + o.Failure, true
+		t.Reason, t.Detail = TraceInvalid, o.Failure
 	case o.NormalizedReward == nil:
-		return at + ": its reward cannot be normalised", true
+		t.Reason, t.Detail = TraceInvalid, "its reward cannot be normalised"
 	case o.Seconds > limits.Scenario:
-		return fmt.Sprintf("%s: ran %.1f s, the limit of a scenario is %.0f s", at, o.Seconds, limits.Scenario), false
+		t.Reason, t.Measured, t.Limit = ScenarioLimit, o.Seconds, limits.Scenario
 	case running > limits.Total:
-		return fmt.Sprintf("%s: ran %.1f s in all, the limit of a submission is %.0f s", at, running, limits.Total), false
+		t.Reason, t.Measured, t.Limit = TotalLimit, running, limits.Total
+	default:
+		return nil
 	}
-	return "", false
+	return &t
 }
 
 func (l *LevelScore) add(f Figures) {

@@ -107,7 +107,7 @@ func TestScore(t *testing.T) {
 		"counts everything":              {func(*Competition, [][]Outcome) {}, 17.5, 7, "", false},
 		"passes the gate exactly":        {func(_ *Competition, o [][]Outcome) { rates(o[0], 0.25) }, 17.5, 7, "", false},
 		"keeps the level below the gate": {func(_ *Competition, o [][]Outcome) { rates(o[1], 0.2499) }, 5, 2, "level 1: mean success rate 0.2499 is below the gate of 0.25", false},
-		"leaves out the overlong one":    {func(_ *Competition, o [][]Outcome) { o[1][2].Seconds = 1800.5 }, 3.5, 2, "level 1, scenario 3: ran 1800.5 s, the limit of a scenario is 1800 s", false},
+		"leaves out the overlong one":    {func(_ *Competition, o [][]Outcome) { o[1][2].Seconds = 1800.5 }, 3.5, 2, "level 1, scenario 3: it ran 1800.5 s, limits.scenario is 1800 s", false},
 		"allows the limit exactly":       {func(_ *Competition, o [][]Outcome) { o[1][2].Seconds = 1800 }, 17.5, 7, "", false},
 		"stops at the limit of all": {func(_ *Competition, o [][]Outcome) {
 			for l := range o {
@@ -115,11 +115,11 @@ func TestScore(t *testing.T) {
 					o[l][k].Seconds = 1700
 				}
 			}
-		}, 5, 2, "level 2, scenario 1: ran 18700.0 s in all, the limit of a submission is 18000 s", false},
+		}, 5, 2, "level 2, scenario 1: all together ran 18700.0 s, limits.total is 18000 s", false},
 		"discards a level in which a limit struck": {func(c *Competition, o [][]Outcome) {
 			c.PartialLevel = "discard"
 			o[1][2].Seconds = 2000
-		}, 2.5, 1, "level 1, scenario 3: ran 2000.0 s, the limit of a scenario is 1800 s", false},
+		}, 2.5, 1, "level 1, scenario 3: it ran 2000.0 s, limits.scenario is 1800 s", false},
 		"ends at a missing one":  {func(_ *Competition, o [][]Outcome) { o[0][1] = Outcome{Missing: true} }, 0.5, 1, "level 0, scenario 2: no trajectory", false},
 		"fails at a forged one":  {func(_ *Competition, o [][]Outcome) { o[2][0] = Outcome{Failure: "trace invalid"} }, 5, 2, "level 2, scenario 1: trace invalid", true},
 		"is nothing without any": {func(_ *Competition, o [][]Outcome) { clear(o) }, 0, 0, "level 0, scenario 1: no trajectory", false},
@@ -129,9 +129,13 @@ func TestScore(t *testing.T) {
 			outcomes := all(competition, half)
 			c.spoil(competition, outcomes)
 			s := competition.Score(outcomes)
-			if math.Abs(s.NormalizedReward-c.sum) > 1e-12 || len(s.Levels) != c.levels || s.Termination != c.termination || s.Failed != c.failed {
+			ended := ""
+			if s.Termination != nil {
+				ended = s.Termination.String()
+			}
+			if math.Abs(s.NormalizedReward-c.sum) > 1e-12 || len(s.Levels) != c.levels || ended != c.termination || s.Failed != c.failed {
 				t.Errorf("got %v from %d levels, %q, failed %v; want %v from %d, %q, %v",
-					s.NormalizedReward, len(s.Levels), s.Termination, s.Failed, c.sum, c.levels, c.termination, c.failed)
+					s.NormalizedReward, len(s.Levels), ended, s.Failed, c.sum, c.levels, c.termination, c.failed)
 			}
 		})
 	}

@@ -1,6 +1,8 @@
 package contest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,9 +13,10 @@ import (
 
 // Options say how a trajectory is verified.
 type Options struct {
-	// Episode is whose rows are verified; "" is the only one there is.
+	// Episode is whose rows are verified.
 	Episode string
-	// Others are episodes that share the directory. Rows of any other episode are a difference.
+	// Others are episodes that share the directory and are verified by themselves. Rows of any other episode are a
+	// difference.
 	Others []string
 	// Rewards is the function that the recorded rewards are compared with. nil takes the form in which they are recorded:
 	// the default reward, its components, the multi-objective or the punctuality one.
@@ -22,7 +25,11 @@ type Options struct {
 	SkipRewards bool
 	// EndStep, if above 0, is where the recorded run was ended; only the steps up to it are verified.
 	EndStep int
-	// Strict makes a difference of an action that is not recorded. The reference takes it for MOVE_FORWARD.
+	// Lenient makes no difference of an action that is not recorded. It is taken for MOVE_FORWARD in any case, as in
+	// flatland-rl.
+	Lenient bool
+	// Strict makes a difference of action_required in an info too. Older releases of flatland-rl had another rule for it,
+	// and today's does not compare it by default.
 	Strict bool
 	// Claimed is the environment that came with the trajectory, to be compared with ours. nil: there is none.
 	Claimed *rail.Env
@@ -70,6 +77,7 @@ type Report struct {
 	Differences    []Kind       `json:"differences"`      // by kind, in the order in which they were met
 	MissingActions int          `json:"missing_actions"`  // taken for MOVE_FORWARD
 	UnknownActions int          `json:"unknown_actions"`  // taken for DO_NOTHING; each is a difference too
+	ActionRequired int          `json:"action_required"`  // infos in which it is another; differences only if strict
 	Figures        Figures      `json:"figures"`          // recomputed; nothing recorded is in them
 	Finished       bool         `json:"finished"`         // the episode was run to its end
 	Totals         []float64    `json:"-"`                // of each train, as many values as the function is wide
@@ -78,8 +86,9 @@ type Report struct {
 // Verify runs the environment from where it is with the recorded actions, and compares. The environment is ours: of the
 // trajectory only the actions have an influence on what it does. It is at the end of the run afterwards.
 //
-// An error means that the run could not be made, which is a fault of the environment and not of the trajectory.
-func Verify(e *rail.Env, t *railfile.Trajectory, o Options) (*Report, error) {
+// An error means that the run could not be made, which is a fault of the environment and not of the trajectory, or that it
+// was interrupted.
+func Verify(ctx context.Context, e *rail.Env, t *railfile.Trajectory, o Options) (*Report, error) {
 	v := &verifier{env: e, options: o, start: e.Elapsed(), trains: e.Trains()}
 	v.report.Episode = o.Episode
 	v.pick(t)
@@ -87,7 +96,7 @@ func Verify(e *rail.Env, t *railfile.Trajectory, o Options) (*Report, error) {
 	v.bout = newBout(e, v.report.Rewards)
 	v.sort()
 	v.compareEnvironments()
-	if err := v.run(); err != nil {
+	if err := v.run(ctx); err != nil {
 		return nil, err
 	}
 	v.compareEnds()
@@ -149,7 +158,9 @@ func (v *verifier) pick(t *railfile.Trajectory) {
 			return true
 		}
 		if !slices.Contains(v.options.Others, episode) {
-			v.differ(Difference{File: file, Line: line, Step: step, What: "row of another episode", Expected: v.options.Episode, Found: short(episode)})
+			v.differ(Difference{
+				File: file, Line: line, Step: step, What: "row of another episode", Expected: v.options.Episode, Found: short(episode),
+			})
 		}
 		return false
 	}
@@ -236,16 +247,23 @@ func (v *verifier) sort() {
 }
 
 // place makes the grid of a table. back is what its times are behind the step.
+//
+// The grid has room for several times the rows there are, and for no more: a table with so many rows missing gets the rest
+// of its rows told as such after the end.
 func (v *verifier) place(file string, n, back int, row func(int) (line, step, train int)) grid {
 	g := grid{file: file, trains: v.trains}
 	if v.trains > 0 {
-		g.steps = n/v.trains + 1 // no run has more with n rows; actions may be left out, so:
+		g.steps = (8*n + 1<<20) / v.trains
 	}
-	if limit := v.env.MaxEpisodeSteps(); limit > 0 && (back == 1 || g.steps > limit-v.start) {
-		g.steps = max(limit-v.start, 0)
-	}
-	if back == 1 && v.env.MaxEpisodeSteps() == 0 {
-		g.steps = max(g.steps, len(v.positions)/max(v.trains, 1)+1)
+	if limit := v.env.MaxEpisodeSteps(); limit > 0 {
+		g.steps = min(g.steps, max(limit-v.start, 0))
+	} else {
+		highest := v.start
+		for i := range n {
+			_, step, _ := row(i)
+			highest = max(highest, step)
+		}
+		g.steps = min(g.steps, highest-v.start)
 	}
 	g.rows = make([]int32, g.steps*g.trains)
 	previous := [2]int{math.MinInt, 0}
@@ -257,10 +275,12 @@ func (v *verifier) place(file string, n, back int, row func(int) (line, step, tr
 			v.differAt(file, line, step, train, "row of an unknown train", fmt.Sprintf("a train from 0 to %d", v.trains-1), fmt.Sprint(train))
 			continue
 		case k < 0:
-			v.differAt(file, line, step, train, "row before the run", fmt.Sprintf("env_time %d or later", v.start+1-back), fmt.Sprint(step-back))
+			earliest := fmt.Sprintf("env_time %d or later", v.start+1-back)
+			v.differAt(file, line, step, train, "row before the run", earliest, fmt.Sprint(step-back))
 			continue
 		case k >= g.steps:
-			v.differAt(file, line, step, train, "row after the end", fmt.Sprintf("env_time %d or earlier", v.start+g.steps-back), fmt.Sprint(step-back))
+			latest := fmt.Sprintf("env_time %d or earlier", v.start+g.steps-back)
+			v.differAt(file, line, step, train, "row after the end", latest, fmt.Sprint(step-back))
 			continue
 		}
 		at := &g.rows[k*g.trains+train]
@@ -276,7 +296,7 @@ func (v *verifier) place(file string, n, back int, row func(int) (line, step, tr
 			previous = key
 		}
 		*at = int32(i) + 1
-		if k >= g.last {
+		if k+1 >= g.last {
 			g.last, g.lastLine = k+1, line
 		}
 	}
@@ -284,9 +304,12 @@ func (v *verifier) place(file string, n, back int, row func(int) (line, step, tr
 }
 
 // run runs the environment with the recorded actions.
-func (v *verifier) run() error {
+func (v *verifier) run(ctx context.Context) error {
 	actions := make([]rail.Action, v.trains)
 	for k := 0; !v.env.AllDone(); k++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if v.options.EndStep > 0 && v.env.Elapsed() >= v.options.EndStep {
 			return nil
 		}
@@ -312,8 +335,8 @@ func (v *verifier) action(k, i int) rail.Action {
 	at := v.actionAt.at(k, i)
 	if at < 0 {
 		v.report.MissingActions++
-		if v.options.Strict {
-			v.differAt(railfile.ActionsFile, 0, v.env.Elapsed()+1, i, "missing action", "an action", "nothing")
+		if !v.options.Lenient && k < v.actionAt.last {
+			v.differAt(railfile.ActionsFile, 0, v.env.Elapsed()+1, i, "missing row", "an action", "nothing")
 		}
 		return rail.MoveForward
 	}
@@ -394,6 +417,13 @@ func (v *verifier) compareReward(k, i int) {
 	if s := v.env.State(i); r.Info.State != s {
 		differ("state", s.String(), r.Info.State.String())
 	}
+	if required := v.env.ActionRequired(i); r.Info.ActionRequired != required {
+		v.report.ActionRequired++
+		if !v.options.Strict {
+			return
+		}
+		differ("action_required", boolText(required), boolText(r.Info.ActionRequired))
+	}
 }
 
 // near is the reference's tolerance: recorded numbers may have passed through a reader that loses the last digits.
@@ -428,7 +458,8 @@ func (v *verifier) compareEnds() {
 		v.differ(Difference{File: file, What: "missing table", Expected: "a table", Found: "nothing"})
 	}
 	for _, g := range []*grid{&v.actionAt, &v.positionAt, &v.rewardAt} {
-		if v.trains == 0 || v.start+g.last >= end || slices.Contains(v.missing, g.file) || g == &v.rewardAt && v.options.SkipRewards {
+		aside := g == &v.rewardAt && v.options.SkipRewards || g == &v.actionAt && v.options.Lenient || slices.Contains(v.missing, g.file)
+		if v.trains == 0 || v.start+g.last >= end || aside {
 			continue
 		}
 		v.differ(Difference{
@@ -461,12 +492,18 @@ func (v *verifier) compareEnds() {
 
 // compareResults compares the row that claims the result of the episode.
 func (v *verifier) compareResults() {
-	if v.options.EndStep > 0 || slices.Contains(v.missing, railfile.ArrivedFile) {
+	if slices.Contains(v.missing, railfile.ArrivedFile) {
 		return
 	}
 	end := v.env.Elapsed()
 	differ := func(line int, what, expected, found string) {
 		v.differ(Difference{File: railfile.ArrivedFile, Line: line, Step: end, What: what, Expected: expected, Found: found})
+	}
+	if !v.env.AllDone() {
+		for _, r := range v.arrived {
+			differ(r.Line, "result of an episode without end", "no row", fmt.Sprintf("success rate %s", r.SuccessRate))
+		}
+		return
 	}
 	if len(v.arrived) == 0 {
 		differ(0, "missing row", "a row with the result", "nothing: the run was ended early, or the file is cut off")
@@ -492,19 +529,23 @@ func (v *verifier) compareResults() {
 }
 
 // Unreadable is the report on a trajectory of which a table cannot be read.
-func Unreadable(episode string, err *railfile.TableError) *Report {
-	found := err.Err.Error()
-	if err.Column != "" {
-		found = err.Column + ": " + found
+func Unreadable(episode string, err error) *Report {
+	d := &Difference{File: "event_logs", What: "malformed table", Expected: "a table as flatland-rl writes it", Found: err.Error()}
+	var table *railfile.TableError
+	if errors.As(err, &table) {
+		d.File, d.Line, d.Found = table.File, table.Line, table.Err.Error()
+		if table.Column != "" {
+			d.Found = table.Column + ": " + d.Found
+		}
 	}
-	d := &Difference{File: err.File, Line: err.Line, What: "malformed table", Expected: "a table as flatland-rl writes it", Found: found}
 	return &Report{Episode: episode, First: d, Differences: []Kind{{d.What, 1}}}
 }
 
 // Unfit is the report on a trajectory whose own environment, for want of another, cannot be read or run.
 func Unfit(episode string, err error) *Report {
 	d := &Difference{
-		File: "serialised_state/" + episode + ".pkl", What: "environment", Expected: "an environment that can run", Found: "one that cannot: " + err.Error(),
+		File: "serialised_state/" + episode + ".pkl", What: "environment",
+		Expected: "an environment that can run", Found: "one that cannot: " + err.Error(),
 	}
 	return &Report{Episode: episode, First: d, Differences: []Kind{{d.What, 1}}}
 }

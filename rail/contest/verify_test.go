@@ -79,7 +79,7 @@ func TestRecordedTrajectoriesAgree(t *testing.T) {
 	for _, dir := range recordedTrajectories(t) {
 		t.Run(strings.TrimPrefix(dir, trajectories+"/"), func(t *testing.T) {
 			r := readRecording(t, dir)
-			report, err := Verify(r.open(t), r.rows, r.options())
+			report, err := Verify(t.Context(), r.open(t), r.rows, r.options())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func copyOf(t *railfile.Trajectory) *railfile.Trajectory {
 // TestTamperedTrajectoriesAreFound does to a recorded trajectory what has raised a score elsewhere, and more.
 func TestTamperedTrajectoriesAreFound(t *testing.T) {
 	r := readRecording(t, trajectories+"/ecml_level_0_scenario_1")
-	honest, err := Verify(r.open(t), copyOf(r.rows), r.options())
+	honest, err := Verify(t.Context(), r.open(t), copyOf(r.rows), r.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,14 @@ func TestTamperedTrajectoriesAreFound(t *testing.T) {
 			row.Reward = number(1000)
 			t.Rewards = append([]railfile.RewardRow{row}, t.Rewards...)
 		}, "line 2, step 1, train 0: duplicate row", "reward"},
-		"an action twice": {func(t *T) { t.Actions = append(t.Actions, t.Actions[17]) }, "duplicate row: expected one row, found another in line 19", "duplicate row"},
+		"an action twice":    {func(t *T) { t.Actions = append(t.Actions, t.Actions[17]) }, "duplicate row: expected one row, found another in line 19", "duplicate row"},
+		"an action left out": {func(t *T) { t.Actions = slices.Delete(t.Actions, 30, 31) }, "step 6, train 0: missing row: expected an action, found nothing", "missing row"},
+		"actions cut off":    {func(t *T) { t.Actions = t.Actions[:6*480] }, "ActionEvents.discrete_action.tsv, line 2881, step 481: table ends early", "table ends early"},
+		"a row far behind": {func(t *T) {
+			row := t.Positions[0]
+			row.Time = 1 << 60
+			t.Positions = append(t.Positions, row)
+		}, "row after the end", "row after the end"},
 		"an action before the run": {func(t *T) {
 			row := t.Actions[0]
 			row.Time = -1
@@ -150,6 +157,7 @@ func TestTamperedTrajectoriesAreFound(t *testing.T) {
 		"a malfunction":          {func(t *T) { t.Rewards[8].Info.Malfunction++ }, "malfunction", "malfunction"},
 		"a speed":                {func(t *T) { t.Rewards[8].Info.Speed = rail.Frac(1, 7) }, "found 1/7", "speed"},
 		"a state":                {func(t *T) { t.Rewards[8].Info.State = rail.Done }, "found DONE", "state"},
+		"an action required":     {func(t *T) { t.Rewards[8].Info.ActionRequired = !t.Rewards[8].Info.ActionRequired }, "action_required: expected", "action_required"},
 		"another success rate":   {func(t *T) { t.Arrived[0].SuccessRate.Value = 1 }, "success rate", "success rate"},
 		"another score":          {func(t *T) { t.Arrived[0].Normalized.Value = 0.99 }, "normalised reward", "normalised reward"},
 		"another end":            {func(t *T) { t.Arrived[0].Time = 400 }, "env_time: expected 493, found 400", "env_time"},
@@ -173,7 +181,9 @@ func TestTamperedTrajectoriesAreFound(t *testing.T) {
 		t.Run("it finds "+name, func(t *testing.T) {
 			spoilt := copyOf(r.rows)
 			c.spoil(spoilt)
-			report, err := Verify(r.open(t), spoilt, r.options())
+			o := r.options()
+			o.Strict = true
+			report, err := Verify(t.Context(), r.open(t), spoilt, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +244,7 @@ func TestOneChangedCellIsFound(t *testing.T) {
 				v.Whole = false
 			}
 		}
-		report, err := Verify(r.open(t), rows, r.options())
+		report, err := Verify(t.Context(), r.open(t), rows, r.options())
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -277,7 +287,7 @@ func TestSwappedEnvironmentsAreNamed(t *testing.T) {
 			}
 			o := r.options()
 			o.Claimed = claimed
-			report, err := Verify(e, r.rows, o)
+			report, err := Verify(t.Context(), e, r.rows, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -288,7 +298,7 @@ func TestSwappedEnvironmentsAreNamed(t *testing.T) {
 	}
 	o := r.options()
 	o.Claimed = r.open(t)
-	if report, err := Verify(r.open(t), r.rows, o); err != nil || !report.Agrees {
+	if report, err := Verify(t.Context(), r.open(t), r.rows, o); err != nil || !report.Agrees {
 		t.Errorf("with the genuine environment: got %v, %v", report, err)
 	}
 }
@@ -301,8 +311,8 @@ func TestPlayRepeatsARecording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := func() (Recorder, error) { return railfile.NewRecorder(w, e, r.episode, 0), nil }
-	figures, err := Play(t.Context(), e, Replay(r.rows.Actions), rail.ECML2026Rewards(), 0, start, nil)
+	start := func() (*railfile.Recorder, error) { return railfile.NewRecorder(w, e, r.episode, 0), nil }
+	figures, err := Play(t.Context(), e, Replay(r.rows.Actions), PlayOptions{Rewards: rail.ECML2026Rewards(), Start: start})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,5 +330,45 @@ func TestPlayRepeatsARecording(t *testing.T) {
 	}
 	if want := r.rows.Arrived[0].Normalized.Value; *figures.NormalizedReward != want {
 		t.Errorf("normalised reward: got %v, want %v", *figures.NormalizedReward, want)
+	}
+}
+
+// TestRunsThatWereEndedEarly verifies a part of an episode.
+func TestRunsThatWereEndedEarly(t *testing.T) {
+	r := readRecording(t, trajectories+"/ecml_level_0_scenario_1")
+	part := copyOf(r.rows)
+	part.Actions, part.Positions, part.Rewards, part.Arrived = part.Actions[:6*100], part.Positions[:6*100], part.Rewards[:6*100], nil
+	o := r.options()
+	o.EndStep = 100
+	report, err := Verify(t.Context(), r.open(t), part, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.Agrees || report.Finished || report.Figures.Steps != 100 {
+		t.Errorf("got %v, finished %v, %d steps", report.First, report.Finished, report.Figures.Steps)
+	}
+	part.Arrived = r.rows.Arrived
+	if report, err = Verify(t.Context(), r.open(t), part, o); err != nil || report.Agrees {
+		t.Errorf("a result of an episode that did not end: got %v, %v", report.First, err)
+	}
+}
+
+// TestLenientTakesMissingActionsForForward leaves out actions that are MOVE_FORWARD.
+func TestLenientTakesMissingActionsForForward(t *testing.T) {
+	r := readRecording(t, trajectories+"/ecml_level_0_scenario_1")
+	rows := copyOf(r.rows)
+	rows.Actions = slices.DeleteFunc(rows.Actions, func(a railfile.ActionRow) bool { return a.Action == rail.MoveForward })
+	o := r.options()
+	o.Lenient = true
+	report, err := Verify(t.Context(), r.open(t), rows, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(r.rows.Actions) - len(rows.Actions); !report.Agrees || report.MissingActions != want || want == 0 {
+		t.Errorf("got %v, %d missing actions, want %d", report.First, report.MissingActions, want)
+	}
+	o.Lenient = false
+	if report, err = Verify(t.Context(), r.open(t), rows, o); err != nil || report.Agrees {
+		t.Errorf("not lenient: got agreement, %v", err)
 	}
 }

@@ -63,8 +63,9 @@ const (
 	maxFilm   = 512 << 20 // of all frames of an animation
 )
 
-// Write draws a recording. On one platform the same recording makes the same bytes. Errors are about steps that were not recorded, trains that there are not, a title that cannot be drawn, or
-// a picture that would be too large, and say what to do.
+// Write draws a recording. On one platform the same recording makes the same bytes. Errors are about steps that were
+// not recorded, trains that there are not, a title that cannot be drawn, or a picture that would be too large, and say
+// what to do.
 func Write(w io.Writer, format Format, r *Recording, o Options) error {
 	from, to, err := r.check(&o)
 	if err != nil {

@@ -18,7 +18,7 @@ func class(global string) pyvalue.Class {
 // readAgents reads the trains: agents_static of the oldest files wins over agents.
 func (f *Environment) readAgents(top cursor) error {
 	list := top.key("agents")
-	static := top.optional("agents_static")
+	static := top.key("agents_static")
 	if static.value != nil {
 		list = static
 		f.Legacy = true
@@ -96,12 +96,11 @@ func (f *Environment) readAgent19(handle int, field func(string) cursor) (t rail
 	if s.Arrival, err = field("arrival_time").time(); err != nil {
 		return t, s, err
 	}
-	for name, into := range map[string]*int{"earliest_departure": &t.EarliestDeparture, "latest_arrival": &t.LatestArrival} {
-		n, err := field(name).integer()
-		if err != nil {
-			return t, s, err
-		}
-		*into = int(n)
+	if t.EarliestDeparture, err = field("earliest_departure").step(); err != nil {
+		return t, s, err
+	}
+	if t.LatestArrival, err = field("latest_arrival").step(); err != nil {
+		return t, s, err
 	}
 	if err := readSpeed(field("speed_counter"), &t, &s); err != nil {
 		return t, s, err
@@ -242,10 +241,14 @@ func readMachine(c cursor, s *rail.TrainState) error {
 	if err != nil {
 		return err
 	}
-	for name, into := range map[string]*rail.State{"_state": &s.State, "previous_state": &s.Previous, "next_state": &s.Next} {
-		if *into, err = machine.key(name).state(); err != nil {
-			return err
-		}
+	if s.State, err = machine.key("_state").state(); err != nil {
+		return err
+	}
+	if s.Previous, err = machine.key("previous_state").state(); err != nil {
+		return err
+	}
+	if s.Next, err = machine.key("next_state").state(); err != nil {
+		return err
 	}
 	if s.State == rail.NoState {
 		return machine.key("_state").wrong("a train's state, 0 to 6")
@@ -255,13 +258,16 @@ func readMachine(c cursor, s *rail.TrainState) error {
 		return err
 	}
 	sig := &s.Signals
-	for name, into := range map[string]*bool{
-		"in_malfunction": &sig.InMalfunction, "earliest_departure_reached": &sig.EarliestDepartureReached,
-		"stop_action_given": &sig.StopActionGiven, "movement_action_given": &sig.MovementActionGiven,
-		"movement_allowed": &sig.MovementAllowed, "new_speed_zero": &sig.NewSpeedZero, "target_reached": &sig.TargetReached,
+	for _, f := range []struct {
+		name string
+		into *bool
+	}{
+		{"in_malfunction", &sig.InMalfunction}, {"earliest_departure_reached", &sig.EarliestDepartureReached},
+		{"stop_action_given", &sig.StopActionGiven}, {"movement_action_given", &sig.MovementActionGiven},
+		{"movement_allowed", &sig.MovementAllowed}, {"new_speed_zero", &sig.NewSpeedZero}, {"target_reached", &sig.TargetReached},
 	} {
-		if v := signals.key(name); !v.isNone() {
-			if *into, err = v.boolean(); err != nil {
+		if v := signals.key(f.name); !v.isNone() {
+			if *f.into, err = v.boolean(); err != nil {
 				return err
 			}
 		}

@@ -62,14 +62,14 @@ func ReadRailProduct(data []byte) (*RailProduct, error) {
 		return nil, err
 	}
 	p := &RailProduct{Width: s.Width, Height: s.Height, Grid: s.Grid}
-	hints := top.optional("hints")
+	hints := top.key("hints")
 	if hints.isNone() {
 		return p, nil
 	}
-	if p.Stations, err = readStations(hints.optional("agents_hints")); err != nil {
+	if p.Stations, err = readStations(hints.key("agents_hints")); err != nil {
 		return nil, err
 	}
-	p.LevelFree, err = hints.optional("level_free_positions").cells()
+	p.LevelFree, err = hints.key("level_free_positions").cells()
 	return p, err
 }
 
@@ -90,13 +90,13 @@ func ReadStations(data []byte) (*Stations, error) {
 }
 
 func readStations(c cursor) (s Stations, err error) {
-	if s.Cities, err = c.optional("city_positions").cells(); err != nil {
+	if s.Cities, err = c.key("city_positions").cells(); err != nil {
 		return s, err
 	}
-	if s.LevelFree, err = c.optional("level_free_positions").cells(); err != nil {
+	if s.LevelFree, err = c.key("level_free_positions").cells(); err != nil {
 		return s, err
 	}
-	orientations, err := c.optional("city_orientations").optionalItems()
+	orientations, err := c.key("city_orientations").optionalItems()
 	if err != nil {
 		return s, err
 	}
@@ -107,7 +107,7 @@ func readStations(c cursor) (s Stations, err error) {
 		}
 		s.Orientations = append(s.Orientations, h)
 	}
-	cities, err := c.optional("train_stations").optionalItems()
+	cities, err := c.key("train_stations").optionalItems()
 	if err != nil {
 		return s, err
 	}
@@ -118,7 +118,7 @@ func readStations(c cursor) (s Stations, err error) {
 		}
 		s.Tracks = append(s.Tracks, tracks)
 	}
-	scenes, err := c.optional("scenes_with_station").optionalItems()
+	scenes, err := c.key("scenes_with_station").optionalItems()
 	if err != nil {
 		return s, err
 	}
@@ -129,11 +129,12 @@ func readStations(c cursor) (s Stations, err error) {
 		}
 		s.Scenes = append(s.Scenes, names)
 	}
-	for name, n := range map[string]int{
-		"city_orientations": len(s.Orientations), "train_stations": len(s.Tracks), "scenes_with_station": len(s.Scenes),
-	} {
-		if n != 0 && n != len(s.Cities) {
-			return s, c.key(name).wrong(fmt.Sprintf("an entry for each of the %d cities", len(s.Cities)))
+	for _, l := range []struct {
+		name string
+		n    int
+	}{{"city_orientations", len(s.Orientations)}, {"train_stations", len(s.Tracks)}, {"scenes_with_station", len(s.Scenes)}} {
+		if l.n != 0 && l.n != len(s.Cities) {
+			return s, c.key(l.name).wrong(fmt.Sprintf("an entry for each of the %d cities", len(s.Cities)))
 		}
 	}
 	return s, nil

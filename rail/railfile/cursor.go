@@ -59,7 +59,7 @@ func (c cursor) isDict() bool {
 
 func (c cursor) isText(s string) bool { return c.value == pyvalue.Str(s) }
 
-// key is an entry of a dictionary by its name.
+// key is an entry of a dictionary by its name; its value is nil if it is not there.
 func (c cursor) key(name string) cursor {
 	if d, ok := c.value.(*pyvalue.Dict); ok {
 		if v, ok := d.Get(name); ok {
@@ -68,9 +68,6 @@ func (c cursor) key(name string) cursor {
 	}
 	return c.sub(name, nil)
 }
-
-// optional is key for an entry that may not be there.
-func (c cursor) optional(name string) cursor { return c.key(name) }
 
 type entry struct{ key, value cursor }
 
@@ -175,6 +172,12 @@ func (c cursor) integer() (int64, error) {
 	return 0, c.wrong("a whole number")
 }
 
+// step reads a step of the timetable.
+func (c cursor) step() (int, error) {
+	v, err := c.integer()
+	return int(v), err
+}
+
 // count reads a number of steps; None and nothing are 0.
 func (c cursor) count() (int, error) {
 	if c.isNone() {
@@ -192,8 +195,8 @@ func (c cursor) time() (rail.Time, error) {
 	if c.isNone() {
 		return rail.Time{}, nil
 	}
-	v, err := c.integer()
-	return rail.At(int(v)), err
+	v, err := c.step()
+	return rail.At(v), err
 }
 
 // times reads a list of at least n of them.

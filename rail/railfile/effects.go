@@ -25,7 +25,7 @@ func (f *Environment) readEffects(top cursor) error {
 	if err != nil {
 		return err
 	}
-	if g := top.optional("effects_generator"); g.value != nil {
+	if g := top.key("effects_generator"); g.value != nil {
 		f.State.Effects, err = readEffect(g, 0)
 		return err
 	}
@@ -40,7 +40,7 @@ func (f *Environment) readEffects(top cursor) error {
 // quirk: it counts only if the rate is a float and both durations are integers; whole numbers and texts mean that
 // nothing breaks down.
 func (f *Environment) readMalfunction(top cursor) (*rail.Breakdowns, error) {
-	c := top.optional("malfunction")
+	c := top.key("malfunction")
 	if c.isNone() {
 		return nil, nil
 	}
@@ -59,11 +59,11 @@ func (f *Environment) readMalfunction(top cursor) (*rail.Breakdowns, error) {
 	}
 	f.Malfunction = rail.MalfunctionParameters{Rate: float64(rate), MinDuration: int(low), MaxDuration: int(high)}
 	b := rail.NewBreakdowns(f.Malfunction)
-	numbers, err := top.optional("malfunction_cached_rand").optionalItems()
+	numbers, err := top.key("malfunction_cached_rand").optionalItems()
 	if err != nil {
 		return nil, err
 	}
-	state, index := top.optional("malfunction_cached_random_state"), top.optional("malfunction_rand_idx")
+	state, index := top.key("malfunction_cached_random_state"), top.key("malfunction_rand_idx")
 	if numbers != nil && state.isNone() {
 		n, err := index.count()
 		if err != nil {
@@ -124,8 +124,8 @@ func readEffect(c cursor, depth int) ([]rail.Effect, error) {
 	if !c.isDict() || !ok {
 		return nil, c.wrong("a dictionary with cls and specs")
 	}
-	specs := c.optional("specs")
-	kwargs := specs.optional("kwargs")
+	specs := c.key("specs")
+	kwargs := specs.key("kwargs")
 	switch name {
 	case noEffect:
 		return nil, nil
@@ -152,7 +152,7 @@ func readEffect(c cursor, depth int) ([]rail.Effect, error) {
 			return nil, err
 		}
 		b := rail.NewBreakdowns(p)
-		err = resume(&b.MalfunctionGenerator, kwargs.optional("malfunction_cached_random_state"), kwargs.optional("malfunction_rand_idx"))
+		err = resume(&b.MalfunctionGenerator, kwargs.key("malfunction_cached_random_state"), kwargs.key("malfunction_rand_idx"))
 		return []rail.Effect{b}, err
 	case departureEffect:
 		p, err := readParameters(kwargs)
@@ -160,7 +160,7 @@ func readEffect(c cursor, depth int) ([]rail.Effect, error) {
 			return nil, err
 		}
 		d := rail.NewDepartureMalfunctions(p, 0)
-		if d.Earliest, err = kwargs.optional("earliest_malfunction").time(); err != nil {
+		if d.Earliest, err = kwargs.key("earliest_malfunction").time(); err != nil {
 			return nil, err
 		}
 		return []rail.Effect{d}, nil

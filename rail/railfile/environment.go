@@ -25,9 +25,10 @@ type Environment struct {
 	Container string
 	// Legacy says that the file is of an age before timetables (1.x and 2.x).
 	Legacy bool
-	// Surplus are times of trains whose file has more times than stops. Nothing looks at them.
+	// Surplus are times of trains whose file has more times than stops. Nothing looks at them, and SaveEnvironment does
+	// not write them.
 	Surplus map[int]Surplus
-	// Episode is what a legacy evaluator added, nil if it did not.
+	// Episode is what a legacy evaluator added, nil if it did not. SaveEnvironment does not write it.
 	Episode *RecordedEpisode
 }
 
@@ -172,7 +173,7 @@ func (f *Environment) read(top cursor) error {
 		return err
 	}
 	var err error
-	if s.LevelFree, err = top.optional("level_free_positions").cells(); err != nil {
+	if s.LevelFree, err = top.key("level_free_positions").cells(); err != nil {
 		return err
 	}
 	if err := f.readAgents(top); err != nil {
@@ -218,19 +219,19 @@ func readGrid(grid cursor, s *rail.Scenario) error {
 // readNumbers reads the counters, the seeds and the stream.
 func (f *Environment) readNumbers(top cursor) error {
 	var err error
-	if f.Scenario.MaxEpisodeSteps, err = top.optional("max_episode_steps").count(); err != nil {
+	if f.Scenario.MaxEpisodeSteps, err = top.key("max_episode_steps").count(); err != nil {
 		return err
 	}
-	if f.State.Elapsed, err = top.optional("elapsed_steps").count(); err != nil {
+	if f.State.Elapsed, err = top.key("elapsed_steps").count(); err != nil {
 		return err
 	}
-	if seed := top.optional("random_seed"); !seed.isNone() {
+	if seed := top.key("random_seed"); !seed.isNone() {
 		if f.State.Seed.Value, err = seed.seed(); err != nil {
 			return err
 		}
 		f.State.Seed.Given = true
 	}
-	history, err := top.optional("seed_history").optionalItems()
+	history, err := top.key("seed_history").optionalItems()
 	if err != nil {
 		return err
 	}
@@ -241,7 +242,7 @@ func (f *Environment) readNumbers(top cursor) error {
 		}
 		f.State.Seed.History = append(f.State.Seed.History, v)
 	}
-	if state := top.optional("np_random_state"); !state.isNone() {
+	if state := top.key("np_random_state"); !state.isNone() {
 		stream, err := state.stream()
 		if err != nil {
 			return err
@@ -250,7 +251,7 @@ func (f *Environment) readNumbers(top cursor) error {
 	} else {
 		f.State.Stream = numpyrand.NewHashedRandomState(0)
 	}
-	return f.readDones(top.optional("dones"))
+	return f.readDones(top.key("dones"))
 }
 
 func (f *Environment) readDones(dones cursor) error {
@@ -278,7 +279,7 @@ func (f *Environment) readDones(dones cursor) error {
 
 // readEpisode reads what the legacy evaluator added.
 func (f *Environment) readEpisode(top cursor) error {
-	steps, err := top.optional("episode").optionalItems()
+	steps, err := top.key("episode").optionalItems()
 	if err != nil || steps == nil {
 		return err
 	}
@@ -296,7 +297,7 @@ func (f *Environment) readEpisode(top cursor) error {
 		}
 		f.Episode.Positions = append(f.Episode.Positions, trains)
 	}
-	actions, err := top.optional("actions").optionalItems()
+	actions, err := top.key("actions").optionalItems()
 	if err != nil {
 		return err
 	}

@@ -14,11 +14,11 @@ import (
 //
 // Keys that the format does not name are an error: one that is misspelt would otherwise silently change a competition.
 type Metadata struct {
-	Levels []Level
+	Levels []MetadataLevel
 }
 
-// Level is a row of scenarios that share their defaults.
-type Level struct {
+// MetadataLevel is a row of scenarios that share their defaults.
+type MetadataLevel struct {
 	Name      string
 	Defaults  Specs
 	Scenarios []ScenarioSpecs
@@ -106,7 +106,7 @@ func (m *Metadata) Write(w io.Writer) error {
 // Specs is what is asked of a scenario of the level: the defaults, overlaid with its own.
 //
 // quirk: the overlay is one key deep, so a scenario with train categories replaces all of the default ones.
-func (l *Level) Specs(scenario int) Specs {
+func (l *MetadataLevel) Specs(scenario int) Specs {
 	specs, own := l.Defaults, l.Scenarios[scenario].Specs
 	if specs.Timetable == nil {
 		specs.Timetable = own.Timetable
@@ -190,7 +190,7 @@ func readExactly(data []byte, fields ...field) error {
 
 // UnmarshalJSON reads the object.
 func (m *Metadata) UnmarshalJSON(data []byte) error {
-	return readExactly(data, field{"levels", &elements[Level]{&m.Levels}, must})
+	return readExactly(data, field{"levels", &elements[MetadataLevel]{&m.Levels}, must})
 }
 
 // MarshalJSON writes the object.
@@ -201,7 +201,7 @@ func (m *Metadata) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the object.
-func (l *Level) UnmarshalJSON(data []byte) error {
+func (l *MetadataLevel) UnmarshalJSON(data []byte) error {
 	return readExactly(data,
 		field{"name", &l.Name, must},
 		field{"defaults", &l.Defaults, may},
@@ -210,7 +210,7 @@ func (l *Level) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON writes the object.
-func (l Level) MarshalJSON() ([]byte, error) {
+func (l MetadataLevel) MarshalJSON() ([]byte, error) {
 	var o object
 	o.put("name", l.Name)
 	o.put("defaults", l.Defaults)

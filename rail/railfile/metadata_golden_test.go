@@ -72,7 +72,7 @@ func TestQuirkOverlayIsOneKeyDeep(t *testing.T) {
 	}
 	two, three := 2, 3
 	interval := WholeNumber(10)
-	own := Level{
+	own := MetadataLevel{
 		Defaults:  Specs{Malfunction: &MalfunctionSpecs{DurationMin: &two, DurationMax: &two, Interval: &interval}},
 		Scenarios: []ScenarioSpecs{{Specs: Specs{Malfunction: &MalfunctionSpecs{DurationMax: &three}}}},
 	}.specs()
@@ -82,7 +82,7 @@ func TestQuirkOverlayIsOneKeyDeep(t *testing.T) {
 	}
 }
 
-func (l Level) specs() Specs { return l.Specs(0) }
+func (l MetadataLevel) specs() Specs { return l.Specs(0) }
 
 func TestMetadataRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ json, want string }{

@@ -13,16 +13,16 @@ import (
 	"unicode/utf8"
 )
 
-// Limits bound what the reader of a table takes in. A file that exceeds one is an error.
-type Limits struct {
+// TableLimits bound what the reader of a table takes in. A file that exceeds one is an error.
+type TableLimits struct {
 	FileBytes int64 // of a table, after decompression
 	LineBytes int   // of a line
 	Rows      int   // of a table
 }
 
-// DefaultLimits leave room for an episode of 532 trains and 3000 steps, ten times over in rows.
-func DefaultLimits() Limits {
-	return Limits{FileBytes: 1 << 30, LineBytes: 64 << 10, Rows: 16_000_000}
+// DefaultTableLimits leave room for an episode of 532 trains and 3000 steps, ten times over in rows.
+func DefaultTableLimits() TableLimits {
+	return TableLimits{FileBytes: 1 << 30, LineBytes: 64 << 10, Rows: 16_000_000}
 }
 
 // TableError is a fault of a table: where it is and what was expected there.
@@ -64,7 +64,7 @@ const maxColumns = 64
 type tableReader struct {
 	file    string
 	lines   *bufio.Reader
-	limits  Limits
+	limits  TableLimits
 	columns []column
 	width   int   // of the header
 	at      []int // of each of columns its place in the header, -1: not there
@@ -74,7 +74,7 @@ type tableReader struct {
 	cells   [][]byte // those of columns; nil: not there
 }
 
-func newTableReader(file string, r io.Reader, limits Limits, columns []column) (*tableReader, error) {
+func newTableReader(file string, r io.Reader, limits TableLimits, columns []column) (*tableReader, error) {
 	t := &tableReader{file: file, limits: limits, columns: columns}
 	t.lines = bufio.NewReaderSize(&capped{r, limits.FileBytes, limits.FileBytes}, max(limits.LineBytes, 16)+2)
 	return t, t.header()

@@ -3,7 +3,6 @@ package railfile
 import (
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -21,7 +20,7 @@ import (
 // directory is opened, not through a link either.
 type TrajectoryDir struct {
 	Path   string
-	Limits Limits // the zero value stands for [DefaultLimits]
+	Limits TableLimits // the zero value stands for [DefaultTableLimits]
 }
 
 // The tables, by their file names.
@@ -228,7 +227,7 @@ func rows[R any](d *TrajectoryDir, file string, columns []column, read func(*row
 		f, err := d.open(file)
 		if err != nil {
 			var none R
-			yield(none, err)
+			yield(none, asTableError(file, err))
 			return
 		}
 		defer f.Close()
@@ -237,7 +236,7 @@ func rows[R any](d *TrajectoryDir, file string, columns []column, read func(*row
 }
 
 // rowsOf are the rows of an open table; the first error is the last pair.
-func rowsOf[R any](file string, from io.Reader, limits Limits, columns []column, read func(*rowParser, [][]byte) R) iter.Seq2[R, error] {
+func rowsOf[R any](file string, from io.Reader, limits TableLimits, columns []column, read func(*rowParser, [][]byte) R) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		var none R
 		t, err := newTableReader(file, from, limits, columns)
@@ -319,9 +318,9 @@ func (p *rowParser) intern(text []byte) string {
 	return s
 }
 
-func (d *TrajectoryDir) limits() Limits {
-	if d.Limits == (Limits{}) {
-		return DefaultLimits()
+func (d *TrajectoryDir) limits() TableLimits {
+	if d.Limits == (TableLimits{}) {
+		return DefaultTableLimits()
 	}
 	return d.Limits
 }
@@ -355,6 +354,15 @@ func (d *TrajectoryDir) open(name string) (io.ReadCloser, error) {
 	return gunzipped{r, z}, nil
 }
 
+// asTableError names the table of an error that does not; one that is not there is no fault.
+func asTableError(file string, err error) error {
+	var named *TableError
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &named) {
+		return err
+	}
+	return &TableError{File: file, Err: err}
+}
+
 // openRegular refuses what is no file before it opens it: opening a named pipe would wait for ever.
 func openRegular(root *os.Root, name string) (*os.File, error) {
 	info, err := root.Stat(name)
@@ -362,7 +370,7 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", name)
+		return nil, errors.New("it is not a file")
 	}
 	return root.Open(name)
 }

@@ -23,34 +23,20 @@ type EnvStats struct {
 	MinDuration, MaxDuration int    // of breakdowns, in steps
 }
 
-// FindTrajectories are the trajectory directories at and below a root: those with serialised environments, in the order
+// FindTrajectories are the trajectory directories at and below a root: those with tables or environments, in the order
 // in which the reference analyses them. Links are not followed.
 func FindTrajectories(root string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() && e.Name() == serialisedState {
-			found = append(found, filepath.Dir(name))
+		if err != nil || !e.IsDir() || e.Name() != serialisedState && e.Name() != eventLogs {
+			return err
 		}
-		return err
+		found = append(found, filepath.Dir(name))
+		return fs.SkipDir
 	})
 	parts := func(name string) []string { return strings.Split(filepath.ToSlash(name), "/") }
 	slices.SortFunc(found, func(a, b string) int { return slices.Compare(parts(a), parts(b)) })
-	return found, err
-}
-
-// OnlyEpisode is the episode of a directory that holds a single one: that of the only environment without "step" in its
-// name, as the reference's analysis has it.
-func (d *TrajectoryDir) OnlyEpisode() (string, error) {
-	names, err := d.environments()
-	if err != nil {
-		return "", err
-	}
-	slices.Sort(names)
-	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return strings.Contains(name, "step") })
-	if len(names) != 1 {
-		return "", fmt.Errorf("%s has the environments of %d episodes %q, want one", filepath.Join(d.Path, serialisedState), len(names), names)
-	}
-	return names[0], nil
+	return slices.Compact(found), err
 }
 
 // WriteAnalysis writes the six tables of the reference's flatland-trajectory-analysis: all rows of some trajectories,

@@ -31,10 +31,11 @@ func analysed(t testing.TB, root string) ([]*TrajectoryDir, []EnvStats) {
 	var envs []EnvStats
 	for _, path := range found {
 		d := &TrajectoryDir{Path: path}
-		episode, err := d.OnlyEpisode()
-		if err != nil {
-			t.Fatal(err)
+		episodes, err := d.Environments()
+		if err != nil || len(episodes) != 1 {
+			t.Fatalf("%s: episodes %q, %v", path, episodes, err)
 		}
+		episode := episodes[0]
 		environment, err := filepath.Rel("testdata/files", filepath.Join(path, serialisedState, episode))
 		if err != nil {
 			t.Fatal(err)

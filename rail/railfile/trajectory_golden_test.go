@@ -146,14 +146,14 @@ func replay(t testing.TB, run goldenRun, actions []byte, want map[string][]byte)
 	env := goldenEnvironment(t, run)
 	byTime := make(map[int][]ActionRow)
 	last := 0
-	for r, err := range rowsOf(ActionsFile, bytes.NewReader(actions), DefaultLimits(), actionColumns, actionRow) {
+	for r, err := range rowsOf(ActionsFile, bytes.NewReader(actions), DefaultTableLimits(), actionColumns, actionRow) {
 		if err != nil {
 			return err
 		}
 		byTime[r.Time] = append(byTime[r.Time], r)
 		last = max(last, r.Time)
 	}
-	for r, err := range rowsOf(PositionsFile, bytes.NewReader(want[PositionsFile]), DefaultLimits(), positionColumns, positionRow) {
+	for r, err := range rowsOf(PositionsFile, bytes.NewReader(want[PositionsFile]), DefaultTableLimits(), positionColumns, positionRow) {
 		if err != nil {
 			return err
 		}

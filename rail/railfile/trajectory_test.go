@@ -214,20 +214,20 @@ func TestLimits(t *testing.T) {
 	rows := actionHeader + strings.Repeat("a\t0\t0\t0\n", 100)
 	d := tableDir(t, map[string]string{ActionsFile: rows, PositionsFile + ".gz": string(compressed(t, positionHeader+strings.Repeat("a\t1\t0\t\n", 100_000)))})
 	for name, c := range map[string]struct {
-		limits Limits
+		limits TableLimits
 		want   string
 	}{
-		"rows":         {Limits{1 << 20, 1000, 99}, "line 101: more than 99 rows"},
-		"bytes":        {Limits{500, 1000, 1000}, "larger than 500 bytes"},
-		"a line":       {Limits{1 << 20, 20, 1000}, "line 1: longer than 20 bytes"},
-		"decompressed": {Limits{100_000, 1000, 1000_000}, "larger than 100000 bytes"},
+		"rows":         {TableLimits{1 << 20, 1000, 99}, "line 101: more than 99 rows"},
+		"bytes":        {TableLimits{500, 1000, 1000}, "larger than 500 bytes"},
+		"a line":       {TableLimits{1 << 20, 20, 1000}, "line 1: longer than 20 bytes"},
+		"decompressed": {TableLimits{100_000, 1000, 1000_000}, "larger than 100000 bytes"},
 	} {
 		d.Limits = c.limits
 		if _, err := d.Read(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got error %v, want %q", name, err, c.want)
 		}
 	}
-	d.Limits = Limits{int64(len(rows)), 40, 100_000}
+	d.Limits = TableLimits{int64(len(rows)), 40, 100_000}
 	n := 0
 	for _, err := range d.Actions() {
 		if err != nil {
@@ -299,8 +299,8 @@ func TestEpisodesStayInside(t *testing.T) {
 	if episodes, err := d.Episodes(); err != nil || !slices.Equal(episodes, []string{"a", "a_step7", "b"}) {
 		t.Errorf("got episodes %q, error %v", episodes, err)
 	}
-	if _, err := d.OnlyEpisode(); err == nil || !strings.Contains(err.Error(), "2 episodes") {
-		t.Errorf("got error %v", err)
+	if environments, err := d.Environments(); err != nil || !slices.Equal(environments, []string{"a", "a_step7"}) {
+		t.Errorf("got environments %q, error %v", environments, err)
 	}
 	if _, err := d.Snapshot("a", -1); err == nil {
 		t.Error("a snapshot of step -1")
@@ -449,7 +449,7 @@ func fuzzTable(f *testing.F, file string) {
 
 func readTable(file string, data []byte) (*Trajectory, error) {
 	t := &Trajectory{}
-	r, limits := bytes.NewReader(data), Limits{1 << 20, 4096, 10_000}
+	r, limits := bytes.NewReader(data), TableLimits{1 << 20, 4096, 10_000}
 	switch file {
 	case ActionsFile:
 		return t, gather(t, &t.Actions, file, rowsOf(file, r, limits, actionColumns, actionRow))

@@ -184,7 +184,7 @@ func (w *TrajectoryWriter) makeWhole() error {
 	if _, err := old.temp.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	limits := Limits{FileBytes: math.MaxInt64 - 1, LineBytes: 1 << 20, Rows: math.MaxInt}
+	limits := TableLimits{FileBytes: math.MaxInt64 - 1, LineBytes: 1 << 20, Rows: math.MaxInt}
 	for r, err := range rowsOf(old.name, old.temp, limits, rewardColumns, rewardRow) {
 		if err != nil {
 			return err
