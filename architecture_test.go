@@ -24,7 +24,7 @@ const module = "skyrail/"
 // mayImport says for each package, or tree of packages ending in /..., what of the module it may import. A package
 // without a line here may import nothing, so a new one has to be thought about.
 var mayImport = map[string][]string{
-	"numpyrand":           {},
+	"numpyrand":           {"internal/elementary"},
 	"rail":                {"numpyrand", "internal/elementary"},
 	"rail/railfile":       {"numpyrand", "rail", "internal/pyvalue"},
 	"rail/agent":          {"numpyrand", "rail"},

@@ -40,7 +40,8 @@
 // # Which bits
 //
 // All are NumPy's, except for the normal and Poisson numbers of RandomState, where NumPy depends on the C library: see
-// Gauss and Poisson.
+// Gauss and Poisson. Those take their logarithm and exponential from internal/elementary, with the same bits on every
+// platform.
 //
 // # What it does not do
 //

@@ -1,5 +1,7 @@
 package numpyrand
 
+import "math/bits"
+
 // jumpBlocks is how many blocks leap passes over: almost all of the 2 000 000 words that a flatland-rl environment
 // draws before its first malfunction, which are seldom looked at.
 const jumpBlocks = 3204
@@ -13,7 +15,7 @@ const jumpBlocks = 3204
 // one of a twist.
 func (m *mt19937) leap() {
 	const (
-		window = 4                    // bits of the polynomial taken together: even, so that words pair up, and few, so that the sums fit on the stack
+		window = 4                    // bits of the polynomial taken together: even, as words pair up, and few, for the stack
 		pairs  = (blockWords + 8) / 2 // of a sum, with room for the offsets in a window; a multiple of 4
 		ahead  = 33                   // blocks: 624 + 19937 words
 	)
@@ -60,6 +62,53 @@ func (m *mt19937) leap() {
 		}
 	}
 	copy(m.block[:], words[:])
+}
+
+// peekWords are looked up together.
+const peekWords = 16
+
+// peek holds words far ahead that were looked up one by one, because often no more than a few are asked for.
+type peek struct {
+	from  uint64 // where the first of them is, counted from the start of the block; 0: there are none
+	words [peekWords]uint32
+}
+
+// lookAhead is the word at at, if it is one of a few after a leap that is still to be done. It does not do the leap, which
+// costs as much as a few hundred such words.
+func (m *mt19937) lookAhead() (w uint32, ok bool) {
+	const (
+		first = blockWords * (jumpBlocks + 1)
+		last  = first + 3*blockWords
+	)
+	if m.peek.from == 0 && first <= m.at && m.at < last {
+		m.lookUp(int(m.at - first))
+	}
+	if k := m.at - m.peek.from; m.peek.from != 0 && k < peekWords {
+		return m.peek.words[k], true
+	}
+	return 0, false
+}
+
+// lookUp works out the words from at on, which is offset words after the block of a leap from the next block: each is the
+// sum of leap for one word only.
+func (m *mt19937) lookUp(offset int) {
+	const blocks = 37 // 19937 words, the offset, and the words that are looked up
+	var seq [blocks * blockWords]uint32
+	next := mt19937{block: m.block}
+	for b := range blocks {
+		next.twist(1)
+		copy(seq[b*blockWords:], next.block[:])
+	}
+	var sum [peekWords]uint32
+	for i, terms := range jumpPolynomial {
+		for ; terms != 0; terms &= terms - 1 {
+			from := (*[peekWords]uint32)(seq[64*i+bits.TrailingZeros64(terms)+offset:])
+			for k := range sum {
+				sum[k] ^= from[k]
+			}
+		}
+	}
+	m.peek = peek{m.at, sum}
 }
 
 // degree of the recurrence.

@@ -10,6 +10,7 @@ import "math"
 type mt19937 struct {
 	block [blockWords]uint32
 	at    uint64 // of the next word, counted from the start of block
+	peek  peek
 }
 
 const (
@@ -56,16 +57,27 @@ func mtFromArray(keys []uint32) mt19937 {
 
 // next is the next word of output.
 func (m *mt19937) next() uint32 {
+	var w uint32
 	if m.at >= blockWords {
-		m.pass(m.at / blockWords)
-		m.at %= blockWords
+		w = m.beyond()
+	} else {
+		w = m.block[m.at]
 	}
-	w := m.block[m.at]
 	m.at++
 	w ^= w >> 11
 	w ^= w << 7 & 0x9d2c5680
 	w ^= w << 15 & 0xefc60000
 	return w ^ w>>18
+}
+
+// beyond is the word at at, which is beyond the block: looked up ahead, or else of the block that is then worked out.
+func (m *mt19937) beyond() uint32 {
+	if w, ok := m.lookAhead(); ok {
+		return w
+	}
+	m.pass(m.at / blockWords)
+	m.at %= blockWords
+	return m.block[m.at]
 }
 
 // next64 is two words, the first one high.
@@ -91,10 +103,12 @@ func (m *mt19937) settle() {
 		m.pass(blocks)
 		m.at -= blocks * blockWords
 	}
+	m.peek = peek{}
 }
 
 // pass goes on by n blocks.
 func (m *mt19937) pass(n uint64) {
+	m.peek = peek{}
 	if n > jumpBlocks {
 		m.twist(1) // leap starts from a block of a twist
 		for n--; n >= jumpBlocks; n -= jumpBlocks {

@@ -1,9 +1,6 @@
 package numpyrand
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Choice is choice(k): the index of one of k items. It is, and draws as, Randint(0, k). It panics if k <= 0.
 func (r *RandomState) Choice(k int) int {
@@ -17,13 +14,7 @@ func (r *RandomState) Choice(k int) int {
 //
 // It is an error if k is negative, or 0 with a dst to fill.
 func (r *RandomState) ChoiceN(dst []int, k int) error {
-	if err := checkItems(k, len(dst)); err != nil {
-		return err
-	}
-	for i := range dst {
-		dst[i] = int(r.upTo(uint64(k) - 1))
-	}
-	return nil
+	return chooseN(dst, k, r.upTo)
 }
 
 // ChoiceDistinct is choice(k, size=len(dst), replace=False): indices of k items, none twice. They are the first of a
@@ -50,34 +41,13 @@ func (r *RandomState) ChoiceDistinct(dst []int, k int) error {
 //
 // It is an error if p is empty, holds a negative number or NaN, or if its sum is not 1 within 2^-26.
 func (r *RandomState) ChoiceWeighted(p []float64) (int, error) {
-	if err := checkProbabilities(p); err != nil {
-		return 0, err
-	}
-	total := 0.0
-	for _, v := range p {
-		total += v
-	}
-	x := r.Random()
-	i, sum := 0, p[0]
-	for i < len(p)-1 && sum/total <= x { // the last quotient is exactly 1 and needs no test
-		i++
-		sum += p[i]
-	}
-	return i, nil
+	return chooseWeighted(p, r.Random)
 }
 
 // ChoiceNWeighted is choice(len(p), size=len(dst), p=p), with replacement. It draws as len(dst) calls of
 // ChoiceWeighted, and has the same errors.
 func (r *RandomState) ChoiceNWeighted(dst []int, p []float64) error {
-	if err := checkProbabilities(p); err != nil {
-		return err
-	}
-	cdf := make([]float64, len(p))
-	cumulate(cdf, p)
-	for i := range dst {
-		dst[i] = search(cdf, r.Random())
-	}
-	return nil
+	return chooseNWeighted(dst, p, r.Random)
 }
 
 // ChoiceDistinctWeighted is choice(len(p), size=len(dst), replace=False, p=p). It goes in rounds: as many calls of
@@ -86,33 +56,7 @@ func (r *RandomState) ChoiceNWeighted(dst []int, p []float64) error {
 //
 // It is an error if dst is longer than the number of positive probabilities, and where ChoiceWeighted has one.
 func (r *RandomState) ChoiceDistinctWeighted(dst []int, p []float64) error {
-	if err := checkProbabilities(p); err != nil {
-		return err
-	}
-	if err := checkDistinct(len(p), len(dst)); err != nil {
-		return err
-	}
-	positive := 0
-	for _, v := range p {
-		if v > 0 {
-			positive++
-		}
-	}
-	if positive < len(dst) {
-		return fmt.Errorf("choose %d distinct items of %d with a positive probability", len(dst), positive)
-	}
-	left, cdf := slices.Clone(p), make([]float64, len(p))
-	for n := 0; n < len(dst); {
-		cumulate(cdf, left)
-		for range len(dst) - n {
-			if i := search(cdf, r.Random()); left[i] > 0 {
-				left[i] = 0
-				dst[n] = i
-				n++
-			}
-		}
-	}
-	return nil
+	return chooseDistinctWeighted(dst, p, r.Random)
 }
 
 // Permutation is permutation(len(dst)): the numbers from 0 on in random order. It draws as Shuffle.

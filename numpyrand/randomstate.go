@@ -122,6 +122,6 @@ func (r *RandomState) SetState(s MT19937State) error {
 	if s.Key[0]>>31 == 0 && !slices.ContainsFunc(s.Key[1:], func(w uint32) bool { return w != 0 }) {
 		return errors.New("mt19937 key is zero: its stream would be zeros only")
 	}
-	*r = RandomState{mt19937{s.Key, uint64(s.Pos)}, s.Gauss, s.HasGauss}
+	*r = RandomState{mt19937{block: s.Key, at: uint64(s.Pos)}, s.Gauss, s.HasGauss}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// stateSession is a RandomState and the draws made from it, in a form that both we and testdata/randomstate_peer.py can
+// stateSession is a RandomState and the draws made from it, in a form that both we and testdata/peer.py can
 // play. An answer is the list of a draw's results as decimal strings, floats as their bits; a refused call answers
 // "error".
 type stateSession struct {

@@ -325,7 +325,7 @@ func untempered(w uint32) uint32 {
 func TestRandomStateScalarsDoNotAllocate(t *testing.T) {
 	r := NewRandomState(1)
 	p := []float64{0.25, 0.75}
-	fraction := make([]float64, 4)
+	fraction, indices := make([]float64, 4), make([]int, 4)
 	if got := testing.AllocsPerRun(1000, func() {
 		r.Uint32()
 		r.Random()
@@ -343,6 +343,12 @@ func TestRandomStateScalarsDoNotAllocate(t *testing.T) {
 		}
 		clone := r
 		clone.Uint32()
+		if _, err := clone.ChoiceWeighted(p); err != nil {
+			t.Fatal(err)
+		}
+		if err := clone.ChoiceN(indices, 10); err != nil {
+			t.Fatal(err)
+		}
 	}); got != 0 {
 		t.Errorf("got %v allocations a round, want none", got)
 	}

@@ -22,8 +22,11 @@ func BenchmarkSinCosExact(b *testing.B) {
 }
 
 func BenchmarkExp(b *testing.B)   { benchmark(b, uniform(b, 1024, -40, 0), Exp) }
+func BenchmarkLog(b *testing.B)   { benchmark(b, uniform(b, 1024, 0, 1), Log) }
 func BenchmarkTanh(b *testing.B)  { benchmark(b, uniform(b, 1024, -3, 3), Tanh) }
 func BenchmarkAtanh(b *testing.B) { benchmark(b, uniform(b, 1024, -1, 1), Atanh) }
+
+func BenchmarkLogExact(b *testing.B) { benchmark(b, uniform(b, 1024, 0, 1), logExact) }
 
 func BenchmarkHypot(b *testing.B) {
 	benchmark(b, uniform(b, 1024, -10_000, 10_000), func(x float64) float64 { return Hypot(x, 1234.5) })
@@ -39,7 +42,7 @@ func benchmark(b *testing.B, in []float64, f func(float64) float64) {
 func TestFastPathsDoNotAllocate(t *testing.T) {
 	allocs := testing.AllocsPerRun(100, func() {
 		sin, cos := SinCos(1.5)
-		sink = sin + cos + Exp(-1.5) + Tanh(1.5) + Atanh(0.5) + Hypot(1.5, 2.5)
+		sink = sin + cos + Exp(-1.5) + Log(1.5) + Tanh(1.5) + Atanh(0.5) + Hypot(1.5, 2.5)
 	})
 	if allocs != 0 {
 		t.Errorf("allocations: got %v, want 0", allocs)

@@ -9,8 +9,8 @@ import (
 )
 
 // The bits of this file are the contract: a platform, compiler or change that
-// gives others breaks recorded observations and files. Those of SinCos and Hypot
-// are the only right ones; those of Exp, Tanh and Atanh are this package's own
+// gives others breaks recorded observations and files. Those of SinCos, Hypot and
+// Log are the only right ones; those of Exp, Tanh and Atanh are this package's own
 // choice among results within the stated error.
 
 func TestSinCosContract(t *testing.T) {
@@ -47,6 +47,7 @@ func checkPinned(t *testing.T, name string, table []pinned, f func(float64) floa
 }
 
 func TestExpContract(t *testing.T)   { checkPinned(t, "Exp", expContract, Exp) }
+func TestLogContract(t *testing.T)   { checkPinned(t, "Log", logContract, Log) }
 func TestTanhContract(t *testing.T)  { checkPinned(t, "Tanh", tanhContract, Tanh) }
 func TestAtanhContract(t *testing.T) { checkPinned(t, "Atanh", atanhContract, Atanh) }
 
@@ -61,6 +62,8 @@ func TestDigests(t *testing.T) {
 		{"cos of headings", 0xf890d031fa504b67, func(rng *rand.Rand) float64 { _, c := SinCos(rng.Float64() * 360 * degree); return c }},
 		{"Exp", 0xda634d4e672a1cd5, func(rng *rand.Rand) float64 { return Exp(-750 * rng.Float64()) }},
 		{"Exp near 0", 0x2882cbd731093f08, func(rng *rand.Rand) float64 { return Exp(-4 * rng.Float64()) }},
+		{"Log", 0x332fe55342f00e54, func(rng *rand.Rand) float64 { return Log(rng.Float64()) }},
+		{"Log near 1", 0xfc4ef430d2d4c379, func(rng *rand.Rand) float64 { return Log(1 + float64(0.02*(rng.Float64()-0.5))) }},
 		{"Tanh", 0xcad8187cf8d02c06, func(rng *rand.Rand) float64 { return Tanh(22 * rng.Float64()) }},
 		{"Tanh near 0", 0x74f9d648336941a3, func(rng *rand.Rand) float64 { return Tanh(-0.25 * rng.Float64()) }},
 		{"Atanh", 0x1fc1d4a55bf285f6, func(rng *rand.Rand) float64 { return Atanh(rng.Float64()) }},
@@ -307,4 +310,57 @@ var atanhContract = []pinned{
 	{0x1.fffffca501acbp-01, 0x4020cfad9b61ff69},
 	{0x1.fffffffffffffp-01, 0x4032b708872320e2},
 	{0x1p+00, 0x7ff0000000000000},
+}
+
+var logContract = []pinned{
+	{0x1p-1074, 0xc0874385446d71c3},
+	{0x1.7b8p-1062, 0xc086fdd43b3b8eab},
+	{0x1p-1022, 0xc086232bdd7abcd2},
+	{0x1.c98851d2ddc1cp-668, 0xc07ce710fb8b53fd},
+	{0x1.56e1fc2f8f359p-997, 0xc085963447f87fb5},
+	{0x1p-53, 0xc0425e4f7b2737fa},
+	{0x1.b7cdfd9d7bdbbp-34, 0xc037069e2aa2aa5b},
+	{0x1.0624dd2f1a9fcp-10, 0xc01ba18a998fffa0},
+	{0x1.999999999999ap-04, 0xc0026bb1bbb55515},
+	{0x1p-02, 0xbff62e42fefa39ef},
+	{0x1.858ffe2d8578p-02, 0xbfeeed23703a4dde},
+	{0x1p-01, 0xbfe62e42fefa39ef},
+	{0x1.6a09e667f3bccp-01, 0xbfd62e42fefa39f1},
+	{0x1.6a09e667f3bcdp-01, 0xbfd62e42fefa39ee},
+	{0x1.8p-01, 0xbfd269621134db92},
+	{0x1.ccccccccccccdp-01, 0xbfbaf8e8210a415c},
+	{0x1.fae147ae147aep-01, 0xbf8495453e6fd4bc},
+	{0x1.fced916872b02p-01, 0xbf78a667fd2c0e51},
+	{0x1.fd70a3d70a3d7p-01, 0xbf748807f33b3513},
+	{0x1.fd3ae2607b51ep-01, 0xbf763853b0655153},
+	{0x1.ff7ced916872bp-01, 0xbf5064670d979b73},
+	{0x1.ffffffffffffdp-01, 0xbcb8000000000001},
+	{0x1.ffffffffffffep-01, 0xbcb0000000000001},
+	{0x1.fffffffffffffp-01, 0xbca0000000000000},
+	{0x1p+00, 0x0000000000000000},
+	{0x1.0000000000001p+00, 0x3cafffffffffffff},
+	{0x1.0000000000002p+00, 0x3cbffffffffffffe},
+	{0x1.000001p+00, 0x3e6ffffff000000b},
+	{0x1.00d967411c56fp+00, 0x3f6b2164a4718f0d},
+	{0x1.0195a0ca81dc3p+00, 0x3f79460c1523260e},
+	{0x1.0147ae147ae14p+00, 0x3f746dd0fad671fa},
+	{0x1.028f5c28f5c29p+00, 0x3f8460d6ccca367c},
+	{0x1.199999999999ap+00, 0x3fb8663f793c46cc},
+	{0x1.4p+00, 0x3fcc8ff7c79a9a22},
+	{0x1.6a09e667f3bcdp+00, 0x3fd62e42fefa39f0},
+	{0x1.8p+00, 0x3fd9f323ecbf984c},
+	{0x1.fd70a3d70a3d7p+00, 0x3fe60532ef13c385},
+	{0x1p+01, 0x3fe62e42fefa39ef},
+	{0x1.5bf0a8b145769p+01, 0x3ff0000000000000},
+	{0x1.8p+01, 0x3ff193ea7aad030b},
+	{0x1.cp+02, 0x3fff2272ae325a57},
+	{0x1.4p+03, 0x40026bb1bbb55516},
+	{0x1.9p+05, 0x400f4bd2b7ac1baf},
+	{0x1.31d6afd622304p+07, 0x40141ea0d4dcbf49},
+	{0x1.f4p+09, 0x401ba18a998fffa0},
+	{0x1.e848p+19, 0x402ba18a998fffa0},
+	{0x1.d1a94a2p+39, 0x403ba18a998fffa0},
+	{0x1.ffffffe3b73ap+62, 0x4045d589f2f73ed6},
+	{0x1.249ad2594c37dp+332, 0x406cc845b54b54f2},
+	{0x1.fffffffffffffp+1023, 0x40862e42fefa39ef},
 }

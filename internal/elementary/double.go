@@ -41,6 +41,27 @@ func twoProduct(a, b float64) double {
 	return double{p, ((float64(ah*bh) - p) + float64(ah*bl) + float64(al*bh)) + float64(al*bl)}
 }
 
+// plus returns a + b, normalised, to about 2^-104 of the larger of the two.
+func plus(a, b double) double {
+	s := twoSum(a.hi, b.hi)
+	return quickSum(s.hi, s.lo+(a.lo+b.lo))
+}
+
+// times returns a * b, normalised, to about 2^-103.
+func times(a, b double) double {
+	p := twoProduct(a.hi, b.hi)
+	return quickSum(p.hi, p.lo+(float64(a.hi*b.lo)+float64(a.lo*b.hi)))
+}
+
+// quotient returns num/den to about 2^-104; q.hi is num.hi/den.hi within 2 ulp.
+func quotient(num, den double) double {
+	inverse := 1 / den.hi
+	q := float64(num.hi * inverse)
+	back := twoProduct(q, den.hi)
+	rest := (num.hi - back.hi) - back.lo + (num.lo - float64(q*den.lo))
+	return double{q, float64(rest * inverse)}
+}
+
 // settled reports whether all numbers within bound*|v.hi| of v round to v.hi, for
 // a normalised v. Addition with rounding is monotone, so when the two ends round
 // alike all between them do. The bound must leave room for the rounding of the

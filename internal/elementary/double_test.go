@@ -38,6 +38,34 @@ func TestSumsAreExact(t *testing.T) {
 	}
 }
 
+func TestDoubleArithmetic(t *testing.T) {
+	rng := draws(t)
+	number106 := func() (double, *big.Float) {
+		v := quickSum(1+rng.Float64(), 0x1p-53*(rng.Float64()-0.5))
+		return v, number(0).Add(number(v.hi), number(v.lo))
+	}
+	worst := map[string]float64{"plus": -999, "times": -999, "quotient": -999}
+	measure := func(name string, got double, want *big.Float) {
+		worst[name] = max(worst[name], relativeBits(got, want))
+		if name != "quotient" && got.hi+got.lo != got.hi {
+			t.Fatalf("%s: %x is not normalised", name, got)
+		}
+	}
+	for range 20_000 {
+		a, wideA := number106()
+		b, wideB := number106()
+		measure("plus", plus(a, b), number(0).Add(wideA, wideB))
+		measure("times", times(a, b), number(0).Mul(wideA, wideB))
+		measure("quotient", quotient(a, b), number(0).Quo(wideA, wideB))
+	}
+	for name, limit := range map[string]float64{"plus": -104, "times": -103, "quotient": -100} {
+		t.Logf("largest relative error of %s: 2^%.1f", name, worst[name])
+		if worst[name] > limit {
+			t.Errorf("relative error of %s: got 2^%.1f, want at most 2^%.0f", name, worst[name], limit)
+		}
+	}
+}
+
 func TestSettled(t *testing.T) {
 	const bound = 0x1p-74
 	cases := []struct {
@@ -123,6 +151,9 @@ func TestConstants(t *testing.T) {
 	}{
 		{"pi/64", pi64, 44, []float64{step1, step2, step3}, -146},
 		{"ln(2)/64", number(0).SetMantExp(ln2, -6), 36, []float64{ln2Step1, ln2Step2}, -98},
+		{"ln(2)/64 of Log", number(0).SetMantExp(ln2, -6), 53, []float64{ln2Step1, ln2Step2, ln2Step3}, -152},
+		{"1/3", number(0).Quo(number(1), number(3)), 53, []float64{thirdHi, thirdLo}, -108},
+		{"1/5", number(0).Quo(number(1), number(5)), 53, []float64{fifthHi, fifthLo}, -109},
 		{"ln(2)/2", number(0).SetMantExp(ln2, -1), 46, []float64{halfLn2Hi, halfLn2Lo}, -100},
 		{"-1/6", number(0).Quo(number(1), number(-6)), 53, []float64{minusSixthHi, minusSixthLo}, -108},
 		{"64/pi", number(0).Quo(number(1), pi64), 53, []float64{stepInverse}, -48},

@@ -17,3 +17,8 @@ func ExampleHypot() {
 	fmt.Println(elementary.Hypot(600, 800))
 	// Output: 1000
 }
+
+func ExampleLog() {
+	fmt.Println(elementary.Log(10))
+	// Output: 2.302585092994046
+}

@@ -43,8 +43,8 @@ func expAtTheEnds(x float64) float64 {
 	return math.Float64frombits(uint64(whole))
 }
 
-// ln(2)/64 in two parts. The first has 36 bits, so that its product with the
-// at most 17 bits of k is exact.
+// ln(2)/64 in two parts; Log adds a third. The first has 36 bits, so that its
+// product with the at most 17 bits of k is exact.
 const (
 	ln2Step1       = 0x1.62e42fefap-7
 	ln2Step2       = 0x1.cf79abc9e3b3ap-46

@@ -54,15 +54,6 @@ func tanhQuotient(x float64) float64 {
 	return q.hi + q.lo
 }
 
-// quotient returns num/den to about 2^-104; q.hi is num.hi/den.hi within 2 ulp.
-func quotient(num, den double) double {
-	inverse := 1 / den.hi
-	q := float64(num.hi * inverse)
-	back := twoProduct(q, den.hi)
-	rest := (num.hi - back.hi) - back.lo + (num.lo - float64(q*den.lo))
-	return double{q, float64(rest * inverse)}
-}
-
 // Atanh returns the inverse hyperbolic tangent of x within 0.55 ulp. It is odd,
 // is x itself for |x| < 2^-28, keeps the sign of zero, is ±Inf at ±1 and NaN
 // outside [-1, 1] and for NaN.

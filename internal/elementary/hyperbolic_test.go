@@ -82,22 +82,6 @@ func TestAtanhIsOddAndMonotone(t *testing.T) {
 	checkMonotone(t, "Atanh", uniform(t, 50_000, -1, 0.999), Atanh)
 }
 
-func TestQuotient(t *testing.T) {
-	rng := draws(t)
-	worst := math.Inf(-1)
-	for range 20_000 {
-		num := quickSum(1+rng.Float64(), 0x1p-53*(rng.Float64()-0.5))
-		den := quickSum(1+rng.Float64(), 0x1p-53*(rng.Float64()-0.5))
-		want := number(num.hi)
-		want.Add(want, number(num.lo)).Quo(want, number(0).Add(number(den.hi), number(den.lo)))
-		worst = max(worst, relativeBits(quotient(num, den), want))
-	}
-	t.Logf("largest relative error of quotient: 2^%.1f", worst)
-	if worst > -100 {
-		t.Errorf("relative error: got 2^%.1f, want below 2^-100", worst)
-	}
-}
-
 func checkOdd(t *testing.T, name string, inputs []float64, f func(float64) float64) {
 	t.Helper()
 	for _, x := range inputs {

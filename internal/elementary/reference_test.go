@@ -115,19 +115,34 @@ func referenceTanh(x float64) *big.Float {
 	return num.Quo(num, e.Add(e, number(1)))
 }
 
-// referenceAtanh returns ln((1+x)/(1-x)) / 2, the logarithm by Halley's
-// iteration on the exponential, which triples the good bits.
+// referenceAtanh returns ln((1+x)/(1-x)) / 2.
 func referenceAtanh(x float64) *big.Float {
 	ratio := number(1)
 	ratio.Add(ratio, number(x)).Quo(ratio, number(0).Sub(number(1), number(x)))
-	log := number(2 * math.Atanh(x))
+	log := invertedExp(ratio, 2*math.Atanh(x))
+	return log.SetMantExp(log, -1)
+}
+
+// referenceLog returns ln x. math.Log is far off for subnormals on some processors.
+func referenceLog(x float64) *big.Float {
+	m, e := math.Frexp(x)
+	if m < 0.75 {
+		m, e = 2*m, e-1
+	}
+	return invertedExp(number(x), math.Log(m)+float64(e)*math.Ln2)
+}
+
+// invertedExp returns ln x from a float64 near it, by Halley's iteration on the
+// exponential, which triples the good bits.
+func invertedExp(x *big.Float, near float64) *big.Float {
+	log := number(near)
 	for range 2 {
 		e := referenceExp(log)
-		num := number(0).Sub(ratio, e)
+		num := number(0).Sub(x, e)
 		num.SetMantExp(num, 1)
-		log.Add(log, num.Quo(num, e.Add(e, ratio)))
+		log.Add(log, num.Quo(num, e.Add(e, x)))
 	}
-	return log.SetMantExp(log, -1)
+	return log
 }
 
 // rounded returns the float64 nearest to x, ties to even.
@@ -177,6 +192,7 @@ func TestReference(t *testing.T) {
 		{"cos 1", cos, "0.540302305868139717400936607442976603732310420617922227670097255381100394774"},
 		{"exp 1", referenceExp(number(1)), "2.71828182845904523536028747135266249775724709369995957496696762772407663035"},
 		{"tanh 1", referenceTanh(1), "0.761594155955764888119458282604793590412768597257936551596810500121953244577"},
+		{"log 10", referenceLog(10), "2.30258509299404568401799145468436420760110148862877297603332790096757260967735"},
 		{"atanh 0.5", referenceAtanh(0.5), "0.549306144334054845697622618461262852323745278911374725867347166818747146609"},
 	}
 	for _, c := range cases {

@@ -23,7 +23,8 @@ func sinCosExact(r float64) (sin, cos float64) {
 }
 
 // roundFixed rounds v * 2^-bits to the nearest float64, and reports whether
-// everything within the error of sinCosFixed, bits units, rounds alike.
+// everything within the error of sinCosFixed and logFixed, bits units, rounds
+// alike.
 func roundFixed(v *big.Int, bits int) (float64, bool) {
 	slack := big.NewInt(int64(bits))
 	lo := scaledFloat(new(big.Int).Sub(v, slack), -bits)

@@ -4,10 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
-// key is the class in [Globals].
-func (c Class) key() string { return c.Module + " " + c.Name }
+// byClass returns the uses by what they are about, which is looked up for every object.
+func (g Globals) byClass() map[Class]Use {
+	all := make(map[Class]Use, len(g))
+	for key, use := range g {
+		module, name, _ := strings.Cut(key, " ")
+		all[Class{module, name}] = use
+	}
+	return all
+}
 
 // function is one of the functions whose meaning the reader knows.
 type function string
@@ -39,10 +47,10 @@ func (*dtype) isValue()   {}
 // name pushes what a global name stands for.
 func (r *pickleReader) name(module, name string) error {
 	c := Class{module, name}
-	if _, ok := r.options.Globals[c.key()]; ok {
+	if _, ok := r.uses[c]; ok {
 		return r.push(c)
 	}
-	if f, ok := functions[c.key()]; ok {
+	if f, ok := functions[module+" "+name]; ok {
 		return r.push(f)
 	}
 	return fmt.Errorf("it names %s, which is not one of the names that are accepted", quote(c.String()))
@@ -64,7 +72,7 @@ func (r *pickleReader) newObject(operands int) error {
 			return errors.New("named arguments are not accepted")
 		}
 	}
-	if !slices.Contains(r.options.Globals[class.key()].New, len(args.Items)) {
+	if !slices.Contains(r.uses[class].New, len(args.Items)) {
 		return fmt.Errorf("a %s is not made with %d arguments", quote(class.String()), len(args.Items))
 	}
 	return r.push(&Object{Class: class, Args: args.Items})
@@ -87,7 +95,7 @@ func (r *pickleReader) reduce() error {
 func (r *pickleReader) call(callee Value, args []Value) (Value, error) {
 	switch callee := callee.(type) {
 	case Class:
-		use := r.options.Globals[callee.key()]
+		use := r.uses[callee]
 		if use.Enum && len(args) == 1 {
 			if n, ok := args[0].(Int); ok {
 				return &Member{Class: callee, Number: int64(n)}, nil
@@ -117,7 +125,7 @@ func (r *pickleReader) member(args []Value) (Value, error) {
 	if len(args) == 2 {
 		class, okClass := args[0].(Class)
 		name, okName := args[1].(Str)
-		if okClass && okName && name != "" && r.options.Globals[class.key()].Enum {
+		if okClass && okName && name != "" && r.uses[class].Enum {
 			return &Member{Class: class, Name: string(name)}, nil
 		}
 	}
@@ -168,7 +176,7 @@ func (r *pickleReader) build() error {
 }
 
 func (r *pickleReader) setState(o *Object, state Value) error {
-	allowed := r.options.Globals[o.Class.key()].State
+	allowed := r.uses[o.Class].State
 	_, isDict := state.(*Dict)
 	_, isTuple := state.(*Tuple)
 	if !(isDict && allowed&DictState != 0 || isTuple && allowed&TupleState != 0) {

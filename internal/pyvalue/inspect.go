@@ -126,6 +126,9 @@ func tooMany(n int) error { return fmt.Errorf("more than the %d values that are 
 
 // distinct demands that values can be hashed and that none is there twice. They have been walked over.
 func (i *inspector) distinct(n int, what string, at func(int) Value) error {
+	if fewTexts(n, at) {
+		return nil
+	}
 	seen := make(map[string]bool, n)
 	for j := range n {
 		var err error
@@ -138,6 +141,26 @@ func (i *inspector) distinct(n int, what string, at func(int) Value) error {
 		seen[string(i.key)] = true
 	}
 	return nil
+}
+
+// fewTexts says that values are a handful of different texts, as the attributes of most objects are.
+func fewTexts(n int, at func(int) Value) bool {
+	const few = 8
+	if n > few {
+		return false
+	}
+	for k := range n {
+		key, ok := at(k).(Str)
+		if !ok {
+			return false
+		}
+		for j := range k {
+			if at(j) == key {
+				return false // the slower way says what is there twice
+			}
+		}
+	}
+	return true
 }
 
 // show is a value in an error.

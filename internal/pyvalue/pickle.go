@@ -17,7 +17,8 @@ import (
 // stack to put it into a tuple was put there one by one. So a pickle costs a small multiple of its length. Only
 // arrays in Fortran's order are copied, which fromFortran is allowed once for each byte of the file.
 func readPickle(data []byte, o Options) (Value, error) {
-	r := pickleReader{data: data, options: o, copies: len(data)}
+	r := pickleReader{data: data, options: o, uses: o.Globals.byClass(), copies: len(data)}
+	r.stack, r.memo = make([]Value, 0, 64), make([]Value, 0, len(data)/16) // pickles remember about so much
 	for {
 		at := r.at
 		b, err := r.take(1)
@@ -51,6 +52,7 @@ type pickleReader struct {
 	data    []byte
 	at      int // bytes read
 	options Options
+	uses    map[Class]Use // of options.Globals
 	stack   []Value
 	marks   []int // heights of the stack
 	memo    []Value
@@ -373,7 +375,7 @@ func (r *pickleReader) setItems(items []Value, err error) error {
 	case *Dict:
 		return v.add(items)
 	case *Object:
-		if r.options.Globals[v.Class.key()].Items {
+		if r.uses[v.Class].Items {
 			if v.Items == nil {
 				v.Items = &Dict{}
 			}
@@ -388,6 +390,7 @@ func (d *Dict) add(items []Value) error {
 	if len(items)%2 != 0 {
 		return errors.New("a key has no value")
 	}
+	d.Entries = slices.Grow(d.Entries, len(items)/2)
 	for i := 0; i < len(items); i += 2 {
 		d.Entries = append(d.Entries, Entry{items[i], items[i+1]})
 	}
