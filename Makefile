@@ -64,9 +64,11 @@ lint: $(VENV)/ready
 bench:
 	$(GO) test -run '^$$' -bench . -cpu 1 ./...
 
-# The same 100 seeds and agents in the plain Python environment and in the engine, and the ratio.
-bench-peer: $(VENV)/ready build
+# The engines beside their references, one after the other on one core, and the ratios: the same 100 seeds and agents in the
+# environment in Python, and the same episodes in flatland-rl (some minutes).
+bench-peer: $(VENV)/ready $(FLATLAND)/ready build
 	$(VENV)/bin/python python/bench/flight_peer.py --skyrail $(BIN)
+	$(VENV)/bin/python python/bench/rail_peer.py --flatland $(FLATLAND)/bin/python
 
 # Every fuzz target for FUZZTIME each. Making a finding small takes few tries, or it would take most of the time.
 FUZZTIME ?= 30s

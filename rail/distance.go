@@ -1,6 +1,9 @@
 package rail
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // Unreachable is the distance of a configuration from which there is no way to the target.
 const Unreachable = math.MaxInt32
@@ -12,29 +15,35 @@ type distances struct {
 
 // newDistances searches backwards from all valid configurations of the target cell at once.
 func newDistances(net *Network, target Node) *distances {
-	d := &distances{moves: make([]int32, net.valid)}
+	d := &distances{moves: make([]int32, len(net.nodes))}
 	for i := range d.moves {
 		d.moves[i] = Unreachable
 	}
-	queue := make([]Node, 0, net.valid)
+	queue := make([]int32, 0, len(net.nodes))
 	for h := North; h <= West; h++ {
-		if n := target&^3 + Node(h); net.rank[n] >= 0 {
-			d.moves[net.rank[n]] = 0
-			queue = append(queue, n)
+		if r := net.rank[target&^3+Node(h)]; r >= 0 {
+			d.moves[r] = 0
+			queue = append(queue, r)
 		}
 	}
-	var from [4]Node
 	for at := 0; at < len(queue); at++ {
-		next := d.moves[net.rank[queue[at]]] + 1
-		for _, p := range net.Predecessors(from[:0], queue[at]) {
-			if r := net.rank[p]; d.moves[r] == Unreachable {
+		next := d.moves[queue[at]] + 1
+		for _, r := range net.before[queue[at]] {
+			if r < 0 {
+				break
+			}
+			if d.moves[r] == Unreachable {
 				d.moves[r] = next
-				queue = append(queue, p)
+				queue = append(queue, r)
 			}
 		}
 	}
 	return d
 }
+
+// errNoSpeed is the error of a reward that divides by a maximum speed of 0. A reset of a file saved in the middle of an
+// episode leads to it, as the speed of a standing train becomes its maximum (quirk).
+var errNoSpeed = errors.New("its maximum speed is 0, and its reward is a matter of how long it would travel")
 
 // DistanceTo is the number of moves from a configuration to a train's target, other trains and intermediate stops left
 // aside, or [Unreachable]. The map of a target is worked out when it is first asked for.
@@ -108,24 +117,24 @@ func (e *Env) walk(i int, n Node, maxDepth int, show func(Node)) bool {
 }
 
 // travelTime is the steps a train needs for its shortest way at full speed: ceil(cells/speed), both end cells
-// included (quirk), and 0 if there is no way.
-func (e *Env) travelTime(i int) int {
+// included (quirk), and 0 if there is no way. It is an error if its full speed is 0, where the reference divides by it.
+func (e *Env) travelTime(i int) (int, error) {
 	n, ok := e.start(i)
 	if !ok {
-		return 0
+		return 0, nil
 	}
 	cells := 0
 	if !e.walk(i, n, 0, func(Node) { cells++ }) {
-		return 0
+		return 0, nil
 	}
 	speed := e.trains[i].maxSpeed
 	if speed.Sign() == 0 {
-		return Unreachable // the reference divides by zero here
+		return 0, errNoSpeed
 	}
 	if num, den, ok := speed.Int64s(); ok {
 		if steps, ok := mul64(int64(cells), den); ok {
-			return int(min((steps-1)/num+1, Unreachable)) // there is a cell, so a step too
+			return int(min((steps-1)/num+1, Unreachable)), nil // there is a cell, so a step too
 		}
 	}
-	return ceilDiv(cells, speed)
+	return ceilDiv(cells, speed), nil
 }

@@ -359,10 +359,10 @@ func TestTravelTimeDoesNotOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := start(t, line(600).eastbound(1, 500, speed), Options{})
-	want(t, "travel time of 500 cells", e.travelTime(0), 1667)
+	want(t, "travel time of 500 cells", travel(t, e), 1667)
 	tiny := Frac(1, math.MaxInt64)
 	e = start(t, line(6).eastbound(1, 4, tiny), Options{})
-	want(t, "travel time at hardly any speed", e.travelTime(0), Unreachable)
+	want(t, "travel time at hardly any speed", travel(t, e), Unreachable)
 }
 
 // TestClonesMayRunAtOnce steps clones in parallel; the race detector watches.
@@ -404,5 +404,30 @@ func TestRestoredTrainsStillStandInTheirStop(t *testing.T) {
 	run(t, restored, StopMoving)
 	if b := restored.book.visits[0]; !b.stood || len(b.arrivals) != 0 {
 		t.Errorf("got %+v, want that it stood there without having come", b)
+	}
+}
+
+func travel(t *testing.T, e *Env) int {
+	t.Helper()
+	steps, err := e.travelTime(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
+// TestNoSpeedIsAnError resets in the middle of an episode, which makes a standing train's speed of 0 its maximum.
+func TestNoSpeedIsAnError(t *testing.T) {
+	for _, r := range []Rewards{DefaultRewards(), ECML2026Rewards(), {MultiObjectiveReward, DefaultFactors()}} {
+		e := start(t, line(8).eastbound(1, 6, Whole(1)), Options{Rewards: []Rewards{r}})
+		run(t, e, MoveForward, MoveForward, StopMoving)
+		e.Reload(nil)
+		var err error
+		for err == nil && !e.AllDone() {
+			err = e.Step([]Action{DoNothing})
+		}
+		if err == nil || !strings.Contains(err.Error(), "train 0: its maximum speed is 0") {
+			t.Errorf("got %v", err)
+		}
 	}
 }

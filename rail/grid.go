@@ -99,7 +99,8 @@ type Network struct {
 	grid          []Transitions // row-major
 	moves         [][3]Node     // of each node, by MoveLeft, MoveForward, MoveRight; NoNode where invalid
 	rank          []int32       // of each valid node its place among them, -1 of the others
-	valid         int           // nodes a train can be in
+	nodes         []Node        // the valid ones: those a train can be in
+	before        [][4]int32    // of each valid node, by rank, the ranks from which a transition leads to it; -1: none
 }
 
 // maxCells bounds a grid, so that a node fits into an int32 with room to spare.
@@ -117,16 +118,24 @@ func NewNetwork(width, height int, grid []Transitions) (*Network, error) {
 	n := &Network{width: width, height: height, grid: grid}
 	n.moves = make([][3]Node, 4*len(grid))
 	n.rank = make([]int32, 4*len(grid))
-	for i := range n.rank {
-		n.rank[i] = -1
-		if n.isValid(Node(i)) {
-			n.rank[i] = int32(n.valid)
-			n.valid++
+	for cell, t := range grid {
+		for node := Node(4 * cell); node < Node(4*cell+4); node++ {
+			n.rank[node] = -1
+			if t != 0 && t.Exits(node.Heading()) != 0 {
+				n.rank[node] = int32(len(n.nodes))
+				n.nodes = append(n.nodes, node)
+			}
+			n.moves[node] = [3]Node{NoNode, NoNode, NoNode} // a node that is not valid leads nowhere
 		}
 	}
-	for i := range n.moves {
-		node := Node(i)
-		n.moves[i] = [3]Node{n.lead(node, MoveLeft), n.lead(node, MoveForward), n.lead(node, MoveRight)}
+	n.before = make([][4]int32, len(n.nodes))
+	var from [4]Node
+	for r, node := range n.nodes {
+		n.moves[node] = [3]Node{n.lead(node, MoveLeft), n.lead(node, MoveForward), n.lead(node, MoveRight)}
+		n.before[r] = [4]int32{-1, -1, -1, -1}
+		for k, p := range n.Predecessors(from[:0], node) {
+			n.before[r][k] = n.rank[p]
+		}
 	}
 	return n, nil
 }
@@ -147,7 +156,7 @@ func (n *Network) lead(node Node, a Action) Node {
 		return NoNode
 	}
 	next := n.neighbour(node>>2, out)
-	if next == NoNode || !n.isValid(next) {
+	if next == NoNode || n.rank[next] < 0 {
 		return NoNode
 	}
 	return next
@@ -161,8 +170,6 @@ func (n *Network) neighbour(cell Node, h Heading) Node {
 	}
 	return Node(4*(row*n.width+col)) + Node(h)
 }
-
-func (n *Network) isValid(node Node) bool { return n.grid[node>>2].Exits(node.Heading()) != 0 }
 
 // Width is the number of columns.
 func (n *Network) Width() int { return n.width }

@@ -1,5 +1,8 @@
 package rail
 
+// The observations of this package are those that say something: the reference's DummyObservationBuilder is true for every
+// train, and its FullEnvObservation is the environment itself.
+
 // The values of a cell in the three arrays of the global observation.
 const (
 	TransitionBits = 16 // of the transitions, the most significant first

@@ -233,7 +233,7 @@ func TestQuirkTheLowestHandleWins(t *testing.T) {
 
 func TestQuirkTravelTimeCountsBothEnds(t *testing.T) {
 	e := start(t, line(6).eastbound(1, 2, Frac(1, 2)), Options{})
-	want(t, "travel time to the next cell", e.travelTime(0), 4)
+	want(t, "travel time to the next cell", travel(t, e), 4)
 }
 
 func TestQuirkPunctualityCountsOneIntermediateStop(t *testing.T) {
@@ -318,4 +318,50 @@ func TestQuirkTheFirstVisitedAlternativeDecidesWhetherATrainStood(t *testing.T) 
 		total += e.Rewards(0)[0]
 	}
 	want(t, "reward", total, -1)
+}
+
+func TestQuirkTheCounterShowsZeroAStepEarly(t *testing.T) {
+	e := start(t, line(8).eastbound(1, 6, Whole(1)), Options{})
+	run(t, e, MoveForward, MoveForward)
+	state := e.Snapshot()
+	state.Trains[0].Malfunction = 2
+	if err := e.Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	run(t, e, MoveForward, MoveForward)
+	want(t, "counter", e.Malfunction(0), 0)
+	want(t, "state", e.State(0), Malfunction)
+	run(t, e, MoveForward)
+	want(t, "state a step later", e.State(0), Moving)
+}
+
+func TestQuirkPunctualityMissesDeparturesIntoKnownCells(t *testing.T) {
+	s := line(6).eastbound(4, 0, Whole(1)).via(5) // to the dead end and back through the start
+	stop := &s.Trains[0].Stops[1]
+	stop.Alternatives[0] = Configuration{Cell{0, 5}, East}
+	e := start(t, s, Options{Rewards: []Rewards{{Kind: PunctualityReward}}})
+	total := 0.0
+	for !e.AllDone() {
+		run(t, e, MoveForward)
+		total += e.Rewards(0)[0]
+	}
+	want(t, "arrived", e.State(0), Done)
+	want(t, "stops on time: start and target, as leaving the stop led to a cell it knew", total, 2)
+}
+
+func TestQuirkComponentsAreCutOffOneByOne(t *testing.T) {
+	s := line(8).eastbound(1, 6, Whole(1)).eastbound(2, 7, Whole(1))
+	s.MaxEpisodeSteps = 10
+	base := Rewards{ComponentReward, ECML2026Factors()}
+	e := start(t, s, Options{Rewards: []Rewards{base, ECML2026Rewards()}})
+	components, scalar := NewTally(e, 0), NewTally(e, 1)
+	for _, a := range []Action{MoveForward, MoveForward, StopMoving, MoveForward, StopMoving, DoNothing, DoNothing, DoNothing, DoNothing, DoNothing} {
+		run(t, e, a)
+		components.Add(e.Rewards(0))
+		scalar.Add(e.Rewards(1))
+	}
+	got, _ := components.Normalized()
+	capped, _ := scalar.Normalized()
+	want(t, "of totals", capped, 0) // each train can lose 10 at most
+	want(t, "of components, three times 10 for each train", got, -2)
 }

@@ -162,7 +162,7 @@ func (e *Env) clearRewards() {
 type parts [Components]float64
 
 // rewardStep gives a train its reward of a step, the final part included in the step in which it arrives.
-func (e *Env) rewardStep(i int) {
+func (e *Env) rewardStep(i int) error {
 	t := &e.trains[i]
 	e.book.record(e, i)
 	arrives := t.state == Done && t.previous != Done
@@ -176,6 +176,9 @@ func (e *Env) rewardStep(i int) {
 			continue
 		}
 		if f.Kind == MultiObjectiveReward && !moKnown {
+			if t.maxSpeed.Sign() == 0 {
+				return errNoSpeed
+			}
 			mo, moKnown = e.book.exertion(e, i), true
 		}
 		if !arrives && !stops && f.Kind != MultiObjectiveReward {
@@ -186,14 +189,17 @@ func (e *Env) rewardStep(i int) {
 			p[Collision] = float64(t.speedBefore.Neg().Float64() * f.Factors.Collision)
 		}
 		if arrives {
-			e.final(i, &f.Factors, &p)
+			if err := e.final(i, &f.Factors, &p); err != nil {
+				return err
+			}
 		}
 		e.give(k, i, &p, mo)
 	}
+	return nil
 }
 
 // rewardEnd gives a train the last part of its reward if it has not arrived.
-func (e *Env) rewardEnd(i int) {
+func (e *Env) rewardEnd(i int) error {
 	for k := range e.functions {
 		f := &e.functions[k]
 		if f.Kind == PunctualityReward {
@@ -207,9 +213,12 @@ func (e *Env) rewardEnd(i int) {
 			continue
 		}
 		var p parts
-		e.final(i, &f.Factors, &p)
+		if err := e.final(i, &f.Factors, &p); err != nil {
+			return err
+		}
 		e.give(k, i, &p, [2]float64{})
 	}
+	return nil
 }
 
 // give adds a reward to the train's of this step.
@@ -237,20 +246,25 @@ func (p *parts) sum() float64 {
 }
 
 // final works out the part of the reward that a train gets once, when it arrives or when the episode ends without it.
-func (e *Env) final(i int, f *Factors, p *parts) {
+func (e *Env) final(i int, f *Factors, p *parts) error {
 	t := &e.trains[i]
-	switch {
-	case t.state == Done:
+	if t.state == Done {
 		p[TargetLateArrival] = float64(min(t.latest-t.arrival, 0))
-	case t.state.OffMap():
-		p[Cancellation] = -f.Cancellation * (float64(e.travelTime(i)) + f.CancellationTimeBuffer)
-	default:
-		delay := t.latest - e.elapsed - e.travelTime(i)
-		p[TargetNotReached] = min(-f.TargetNotReachedMinimumPenalty, float64(delay))
+	} else {
+		travel, err := e.travelTime(i)
+		if err != nil {
+			return err
+		}
+		if t.state.OffMap() {
+			p[Cancellation] = -f.Cancellation * (float64(travel) + f.CancellationTimeBuffer)
+		} else {
+			p[TargetNotReached] = min(-f.TargetNotReachedMinimumPenalty, float64(t.latest-e.elapsed-travel))
+		}
 	}
 	for k := range e.plan.stops[i] {
 		e.book.judge(&e.plan.stops[i][k], f, p)
 	}
+	return nil
 }
 
 // book records which platforms each train visited, and when. Times are appended to their lists and never removed, so
@@ -372,13 +386,13 @@ func (b *book) exertion(e *Env, i int) [2]float64 {
 		speed = t.speed
 	}
 	var r [2]float64
-	if num, den, ok := t.maxSpeed.Int64s(); ok && num > 0 {
-		share := speed.Mul(Frac(den, num))
-		r[0] = share.Mul(share).Neg().Float64()
-	} else if t.maxSpeed.Sign() > 0 {
-		share := fromRat(speed.Rat().Quo(speed.Rat(), t.maxSpeed.Rat()))
-		r[0] = share.Mul(share).Neg().Float64()
+	var share Fraction
+	if num, den, ok := t.maxSpeed.Int64s(); ok {
+		share = speed.Mul(Frac(den, num))
+	} else {
+		share = fromRat(speed.Rat().Quo(speed.Rat(), t.maxSpeed.Rat()))
 	}
+	r[0] = share.Mul(share).Neg().Float64()
 	if b.looked[i] {
 		change := speed.Add(b.speed[i].Neg())
 		r[1] = change.Mul(change).Neg().Float64()

@@ -38,7 +38,9 @@ func (e *Env) Step(actions []Action) error {
 		everyone = everyone && e.trains[i].state == Done
 	}
 	if limit := e.scenario.MaxEpisodeSteps; everyone || limit > 0 && e.elapsed >= limit {
-		e.end()
+		if err := e.end(); err != nil {
+			return err
+		}
 	}
 	return e.checkExclusive()
 }
@@ -148,7 +150,9 @@ func (e *Env) move(i int) error {
 			t.node = NoNode
 		}
 	}
-	e.rewardStep(i)
+	if err := e.rewardStep(i); err != nil {
+		return fmt.Errorf("train %d: %w", i, err)
+	}
 	if t.malfunction > 0 {
 		t.malfunction--
 	}
@@ -168,12 +172,15 @@ func (e *Env) checkPlace(i int) error {
 }
 
 // end closes the episode: every train gets its last reward and its done flag.
-func (e *Env) end() {
+func (e *Env) end() error {
 	for i := range e.trains {
-		e.rewardEnd(i)
+		if err := e.rewardEnd(i); err != nil {
+			return fmt.Errorf("train %d: %w", i, err)
+		}
 		e.trains[i].done = true
 	}
 	e.allDone = true
+	return nil
 }
 
 // checkExclusive finds two trains with the same resource.

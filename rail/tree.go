@@ -237,7 +237,7 @@ func (v *view) children(dst []float64, below int, node Node, ahead Heading, exit
 		if exits>>(3-out)&1 == 0 {
 			copy(dst[:size], v.missing)
 		} else {
-			v.explore(dst[:size], below-1, v.corridors.beside[node&^3+Node(out)], dist)
+			v.explore(dst[:size], below-1, v.corridors.net.neighbour(node>>2, out), dist)
 		}
 		dst = dst[size:]
 	}
@@ -251,7 +251,7 @@ func (v *view) explore(dst []float64, below int, from Node, dist int) {
 		copy(dst[TreeFeatures:], v.missing)
 		return
 	}
-	way := &v.corridors.ways[from]
+	way := v.corridors.way(from)
 	next, marks := v.corridors.next, v.marks
 	n := from
 	arrival := way.cells // so many cells before the target

@@ -8,10 +8,18 @@ import (
 // corridors are the ways of a network along which a train has no choice, as the tree observation walks them. They do not
 // depend on the trains.
 type corridors struct {
-	net    *Network
-	beside []Node     // by 4*cell+direction: the neighbour in that direction, heading that way; NoNode outside the grid
-	next   []Node     // of each node the one after it in its corridor, NoNode at an end
-	ways   []corridor // of each node the corridor that begins in it
+	net  *Network
+	next []Node     // of each valid node the one after it in its corridor, NoNode at an end
+	ways []corridor // of each valid node, by rank, the corridor that begins in it
+}
+
+// way is the corridor that begins in a node. One that is not valid is a corridor of its own, which ends in it.
+func (c *corridors) way(n Node) corridor {
+	if r := c.net.rank[n]; r >= 0 {
+		return c.ways[r]
+	}
+	_, way := c.begin(n)
+	return way
 }
 
 // corridor is the way from a configuration to the next choice.
@@ -49,13 +57,9 @@ func exitsOf(t Transitions, h Heading) exits {
 }
 
 func newCorridors(net *Network) *corridors {
-	nodes := 4 * net.width * net.height
-	c := &corridors{net: net, beside: make([]Node, nodes), next: make([]Node, nodes), ways: make([]corridor, nodes)}
-	for n := range Node(nodes) {
-		c.beside[n] = net.neighbour(n>>2, n.Heading())
-	}
-	for n := range Node(nodes) {
-		c.next[n], c.ways[n] = c.begin(n)
+	c := &corridors{net: net, next: make([]Node, 4*len(net.grid)), ways: make([]corridor, len(net.nodes))}
+	for r, n := range net.nodes {
+		c.next[n], c.ways[r] = c.begin(n)
 	}
 	c.connect()
 	return c
@@ -81,7 +85,7 @@ func (c *corridors) begin(n Node) (next Node, way corridor) {
 	case total == 1:
 		way.end = turnsBack
 	default:
-		next = c.beside[n&^3+Node(e.only)]
+		next = c.net.neighbour(n>>2, e.only)
 		if next != NoNode {
 			return next, way
 		}
@@ -95,26 +99,31 @@ func (c *corridors) connect() {
 	known := make([]bool, len(c.ways))
 	place := make([]int32, len(c.ways)) // 1 + the place in path
 	var path []Node
-	for start := range c.ways {
+	for _, start := range c.net.nodes {
 		path = path[:0]
-		n := Node(start)
-		for n != NoNode && !known[n] && place[n] == 0 {
+		n := start
+		r := c.net.rank[n]
+		for r >= 0 && !known[r] && place[r] == 0 {
 			path = append(path, n)
-			place[n] = int32(len(path))
-			n = c.next[n]
+			place[r] = int32(len(path))
+			if n, r = c.next[n], -1; n != NoNode {
+				r = c.net.rank[n]
+			}
 		}
 		tail := len(path)
-		if n != NoNode && !known[n] {
-			tail = int(place[n]) - 1
+		if r >= 0 && !known[r] {
+			tail = int(place[r]) - 1
 			c.close(path[tail:])
 		}
 		for k := tail - 1; k >= 0; k-- {
-			if n := path[k]; c.next[n] != NoNode {
-				c.ways[n] = c.ways[n].before(c.ways[c.next[n]])
+			if next := c.next[path[k]]; next != NoNode {
+				w := &c.ways[c.net.rank[path[k]]]
+				*w = w.before(c.way(next))
 			}
 		}
 		for _, n := range path {
-			known[n], place[n] = true, 0
+			r := c.net.rank[n]
+			known[r], place[r] = true, 0
 		}
 	}
 }
@@ -132,7 +141,7 @@ func (c *corridors) close(circle []Node) {
 	unusable := int32(notMet) // from the node after the one in hand
 	for round := range 2 {
 		for k := len(circle) - 1; k >= 0; k-- {
-			w := &c.ways[circle[k]]
+			w := &c.ways[c.net.rank[circle[k]]]
 			switch {
 			case w.unusable == 0:
 				unusable = 0

@@ -6,15 +6,13 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"skyrail/flight/contest"
+	railcontest "skyrail/rail/contest"
 )
 
 // flown is what one entrant did on a list of seeds.
@@ -194,10 +192,8 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// shown makes a file's name fit for a line of a table.
-func shown(name string) string {
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(name)
-	}
-	return name
-}
+// mostShown is how many runes of a foreign text a line has room for.
+const mostShown = 4096
+
+// shown makes a foreign text, such as a file's name, fit for a line on a terminal.
+func shown(text string) string { return railcontest.Printable(text, mostShown) }

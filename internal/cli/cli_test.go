@@ -151,7 +151,8 @@ func TestEveryCommandHasHelp(t *testing.T) {
 }
 
 func TestShellWord(t *testing.T) {
-	for in, want := range map[string]string{"rule-based": "rule-based", "my seeds.txt": "'my seeds.txt'", "it's": `'it'\''s'`, "a;b": "'a;b'", "": "''"} {
+	for in, want := range map[string]string{"rule-based": "rule-based", "my seeds.txt": "'my seeds.txt'", "it's": `'it'\''s'`, "a;b": "'a;b'", "": "''",
+		"a\x1b[2J\u202e'\\\n": `$'a\x1b[2J\u202e\'\\\n'`} {
 		if got := shellWord(in); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}

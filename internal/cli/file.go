@@ -46,6 +46,22 @@ func openInput(name string) (*os.File, error) {
 	return file, nil
 }
 
+// openRegular opens a file to read that is neither a folder nor anything else, such as a named pipe, whose opening may wait
+// for ever.
+func openRegular(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, not a file", name)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", name)
+	}
+	return os.Open(name)
+}
+
 // output is standard output that remembers its first error, so that a table that could not be printed is not
 // taken for one that was.
 type output struct {

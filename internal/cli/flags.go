@@ -18,6 +18,7 @@ import (
 	"skyrail/flight/agent"
 	"skyrail/flight/contest"
 	"skyrail/internal/ingest"
+	railcontest "skyrail/rail/contest"
 )
 
 // flightFlags are the flags that the flight commands share. A command takes the groups it uses, so that a flag
@@ -274,6 +275,9 @@ func repeat(cmd *cobra.Command) string {
 			}
 		}
 	})
+	if slices.ContainsFunc(flags.Args(), func(arg string) bool { return strings.HasPrefix(arg, "-") }) {
+		words = append(words, "--")
+	}
 	for _, arg := range flags.Args() {
 		words = append(words, shellWord(arg))
 	}
@@ -305,11 +309,20 @@ func (n number[T]) Set(text string) error {
 
 // positive adds a flag that is a whole number of at least 1; value is its default.
 func positive(cmd *cobra.Command, v *int, name, short string, value int, usage string) {
-	upTo(cmd, v, name, short, value, math.MaxInt, usage)
+	between(cmd, v, name, short, value, 1, math.MaxInt, usage)
+}
+
+// notNegative adds a flag that is a whole number of at least 0; value is its default.
+func notNegative(cmd *cobra.Command, v *int, name, short string, value int, usage string) {
+	between(cmd, v, name, short, value, 0, math.MaxInt, usage)
 }
 
 // upTo adds a flag that is a whole number from 1 to most; value is its default.
 func upTo(cmd *cobra.Command, v *int, name, short string, value, most int, usage string) {
+	between(cmd, v, name, short, value, 1, most, usage)
+}
+
+func between(cmd *cobra.Command, v *int, name, short string, value, least, most int, usage string) {
 	*v = value
 	cmd.Flags().VarP(number[int]{v, func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -319,8 +332,8 @@ func upTo(cmd *cobra.Command, v *int, name, short string, value, most int, usage
 		if err != nil {
 			return 0, errors.New("it is not a whole number")
 		}
-		if n < 1 {
-			return 0, errors.New("it must be at least 1")
+		if n < least {
+			return 0, fmt.Errorf("it must be at least %d", least)
 		}
 		if n > most {
 			return 0, fmt.Errorf("it must be at most %d", most)
@@ -334,8 +347,11 @@ func seedFlag(cmd *cobra.Command, v *uint64, name, usage string) {
 	cmd.Flags().Var(number[uint64]{v, contest.ParseSeed}, name, usage)
 }
 
-// shellWord quotes a word for a POSIX shell where it has to be.
+// shellWord quotes a word for a POSIX shell where it has to be. What cannot be printed is written as an escape.
 func shellWord(s string) string {
+	if railcontest.Printable(s, 0) != s {
+		return "$'" + railcontest.Printable(strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s), 0) + "'"
+	}
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=+,@%", r)
 	}

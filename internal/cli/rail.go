@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,7 +70,16 @@ func (f *railFlags) policyFlags(cmd *cobra.Command, def string) {
 }
 
 func (f *railFlags) reset(cmd *cobra.Command) {
-	seedFlag(cmd, &f.seed, "seed", "reset the environment with this seed first, as the reference does after loading; bridges are then crossings (default: go on from the file)")
+	cmd.Flags().Var(number[uint64]{&f.seed, parseResetSeed}, "seed", "reset the environment with this seed first, as the reference does after loading; bridges are then crossings (default: go on from the file)")
+}
+
+// parseResetSeed reads a seed of flatland-rl, which may be as large as a file can hold.
+func parseResetSeed(text string) (uint64, error) {
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("a seed is a whole number from 0 to %d", uint64(math.MaxUint64))
+	}
+	return seed, nil
 }
 
 // chosen returns the reward function, nil if the flag was not given and has no default.
@@ -130,7 +141,7 @@ const maxFile = 64 << 20
 
 // readEnvironment reads an environment file, which may be compressed with gzip.
 func readEnvironment(name string) (*railfile.Environment, error) {
-	file, err := openInput(name)
+	file, err := openRegular(name)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +193,9 @@ type envFile struct {
 // stem is the name of the file without suffix: the episode's, if none is given.
 func (e envFile) stem() string { return filepath.Base(e.name) }
 
+// ownEnvironments is the folder of a trajectory in which its environments are.
+const ownEnvironments = "serialised_state"
+
 var envSuffixes = []string{".pkl", ".pkl.gz", ".mpk"}
 
 func trimEnvSuffix(name string) (string, bool) {
@@ -193,7 +207,8 @@ func trimEnvSuffix(name string) (string, bool) {
 	return name, false
 }
 
-// findEnvironments returns the files that --env names: files, and all environment files below folders, sorted.
+// findEnvironments returns the files that --env names: files, and all environment files below folders, sorted. Folders of
+// trajectories' own environments are left out, so that what was written is not taken for what is to be run.
 func findEnvironments(names []string) ([]envFile, error) {
 	var all []envFile
 	for _, name := range names {
@@ -208,6 +223,9 @@ func findEnvironments(names []string) ([]envFile, error) {
 		}
 		before := len(all)
 		err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && d.Name() == ownEnvironments && path != name {
+				return fs.SkipDir
+			}
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -224,7 +242,8 @@ func findEnvironments(names []string) ([]envFile, error) {
 			return nil, usage(fmt.Errorf("--env: %w", err))
 		}
 		if len(all) == before {
-			return nil, usage(fmt.Errorf("--env: there is no %s file below %s", strings.Join(envSuffixes, " or "), name))
+			return nil, usage(fmt.Errorf("--env: there is no %s file below %s; folders named %s are left out",
+				strings.Join(envSuffixes, " or "), name, ownEnvironments))
 		}
 	}
 	seen := map[string]string{}
@@ -280,147 +299,6 @@ func (s *envSource) find(names ...string) (string, error) {
 	return "", fmt.Errorf("--env: below %s there is no environment %s", s.flag, strings.Join(names, " or "))
 }
 
-// trajectory is a recorded episode that a command works on.
-type trajectory struct {
-	dir     string
-	episode string
-	others  []string // episodes of the same directory that are worked on too
-	as      string   // the name of its environment in a grader's folder; "": that of the directory or the episode
-}
-
-// findTrajectories returns the episodes of the directories, and of those below them, in order. With an episode's name
-// only that one.
-func findTrajectories(dirs []string, episode string) ([]trajectory, error) {
-	var all []trajectory
-	for _, root := range dirs {
-		if info, err := os.Stat(root); err != nil {
-			return nil, usage(err)
-		} else if !info.IsDir() {
-			return nil, usage(fmt.Errorf("%s is a file; the directory of a trajectory is needed", root))
-		}
-		found, err := railfile.FindTrajectories(root)
-		if err != nil {
-			return nil, usage(err)
-		}
-		if len(found) == 0 {
-			return nil, usage(fmt.Errorf("%s holds no trajectory: it has no event_logs, nor has any folder below it", root))
-		}
-		for _, dir := range found {
-			episodes, err := episodesOf(dir, episode)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, episodes...)
-		}
-	}
-	if len(all) == 0 {
-		return nil, usage(fmt.Errorf("no episode is named %q", episode))
-	}
-	return all, nil
-}
-
-// episodesOf are the episodes of a directory that are to be worked on: those with an environment in it, or else those with
-// rows.
-func episodesOf(dir, episode string) ([]trajectory, error) {
-	d := railfile.TrajectoryDir{Path: dir}
-	names, err := d.Episodes()
-	if err != nil {
-		var table *railfile.TableError
-		if !errors.As(err, &table) {
-			return nil, fmt.Errorf("%s: %w", dir, err)
-		}
-		names, err = d.Environments() // a table that cannot be read is a finding, not the end
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", dir, err)
-		}
-	}
-	own, err := d.Environments()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	if len(own) > 0 {
-		names = own
-	}
-	var all []trajectory
-	for _, name := range names {
-		if episode != "" && name != episode {
-			continue
-		}
-		t := trajectory{dir: dir, episode: name}
-		for _, other := range names {
-			if other != name {
-				t.others = append(t.others, other)
-			}
-		}
-		all = append(all, t)
-	}
-	if episode != "" && len(all) == 0 && len(own) == 0 {
-		all = append(all, trajectory{dir: dir, episode: episode})
-	}
-	return all, nil
-}
-
-// environment returns the environment of an episode: from the source, or else from its own directory.
-func (t trajectory) environment(source *envSource) (f *railfile.Environment, from string, err error) {
-	if source != nil {
-		names := []string{t.as}
-		if t.as == "" {
-			names = []string{filepath.Base(filepath.Clean(t.dir)), t.episode}
-		}
-		if from, err = source.find(names...); err != nil {
-			return nil, "", usage(err)
-		}
-		if f, err = readEnvironment(from); err != nil {
-			err = usage(err)
-		}
-		return f, from, err
-	}
-	d := railfile.TrajectoryDir{Path: t.dir}
-	r, err := d.Environment(t.episode)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", usage(fmt.Errorf("%s has no environment of episode %s; give it with --env", t.dir, t.episode))
-	}
-	if err != nil {
-		return nil, "", &ownEnvironmentError{t.dir, err}
-	}
-	defer r.Close()
-	name, err := railfile.EnvironmentFile(t.episode)
-	if err != nil {
-		return nil, "", usage(err)
-	}
-	from = filepath.Join(t.dir, filepath.FromSlash(name))
-	if f, err = readEnvironmentFrom(r); err != nil {
-		return nil, from, &ownEnvironmentError{from, err}
-	}
-	return f, from, nil
-}
-
-// ownEnvironmentError is that the environment that came with a trajectory cannot be read or run.
-type ownEnvironmentError struct {
-	path string
-	err  error
-}
-
-func (e *ownEnvironmentError) Error() string { return e.path + ": " + e.err.Error() }
-func (e *ownEnvironmentError) Unwrap() error { return e.err }
-
-// enoughRows are always read, so that a table that is too long can be told from one of another environment.
-const enoughRows = 200_000
-
-// rows reads the tables of an episode's directory: no more rows of each than twice those that an episode of the grader's has,
-// or any number if most is 0.
-func (t trajectory) rows(most int) (*railfile.Trajectory, error) {
-	d := railfile.TrajectoryDir{Path: t.dir, Limits: railfile.DefaultTableLimits()}
-	if most > 0 {
-		d.Limits.Rows = min(d.Limits.Rows, max(2*most*(len(t.others)+1), enoughRows))
-	}
-	rows, err := d.Read()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.dir, err)
-	}
-	return rows, nil
-}
-
 // shares are the parts of the reward that people are shown, with the heads of their columns.
 var shares = []struct {
 	head      string
@@ -432,20 +310,16 @@ var shares = []struct {
 }
 
 // shareCells are the shares of the components as cells of a table.
-func shareCells(c *contest.Components) []any {
+func shareCells(composition *contest.Components) []any {
 	cells := make([]any, len(shares))
 	for k := range cells {
 		cells[k] = "-"
 	}
-	if c == nil {
-		return cells
-	}
-	parts, ok := contest.Composition(*c)
-	if !ok {
+	if composition == nil {
 		return cells
 	}
 	for k, s := range shares {
-		cells[k] = fmt.Sprintf("%.1f %%", 100*parts[s.component])
+		cells[k] = percent(composition[s.component])
 	}
 	return cells
 }

@@ -131,7 +131,7 @@ func analyse(ctx context.Context, t trajectory, source *envSource, r rail.Reward
 	}
 	replay := contest.Replay(rows.Of(t.episode).Actions)
 	if result.Figures, err = contest.Play(ctx, e, replay, contest.PlayOptions{Rewards: r, After: after}); err != nil {
-		return result, stats, fmt.Errorf("%s: %w", from, err)
+		return result, stats, played(from, err)
 	}
 	for _, d := range e.Deadlocked(nil) {
 		if d {
@@ -193,7 +193,7 @@ func (r analysed) print(w io.Writer) {
 	printTable(w, t)
 	fmt.Fprintf(w, "\nRewards %s. Off map to broken: shares of all trains' steps; stops: changes from moving to standing.\n", r.Rewards)
 	if r.Tables != "" {
-		fmt.Fprintf(w, "Wrote %s: the recorded rows of %s as six CSV files.\n", r.Tables, count(len(r.Episodes), "episode"))
+		fmt.Fprintf(w, "Wrote %s: the recorded rows of %s as six CSV files.\n", shown(r.Tables), count(len(r.Episodes), "episode"))
 	}
 	fmt.Fprintf(w, "To repeat: %s\n", r.Repeat)
 }

@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"skyrail/rail"
 	"skyrail/rail/contest"
+	"skyrail/rail/railfile"
 )
 
 // errDiffers is that a check found a difference, which has been printed.
@@ -35,6 +38,8 @@ A missing action counts as MOVE_FORWARD and an unknown one as DO_NOTHING, as in 
 with --lenient a missing one is none. Without --rewards the form of the recorded rewards decides: numbers are taken for default
 ones.
 
+Whatever is wrong with a trajectory is a difference of that one; the others are verified all the same.
+
 Exit status: 0 everything agrees, 4 something differs.`,
 		Example: `  skyrail rail evaluate run --rewards ecml2026
   skyrail rail evaluate submission --env levels --rewards ecml2026 --strict --json`,
@@ -48,23 +53,27 @@ Exit status: 0 everything agrees, 4 something differs.`,
 				return err
 			}
 			c.seed = f.resetSeed(cmd)
-			found, err := findTrajectories(args, f.episode)
+			found, err := searchTrajectories(args, f.episode)
 			if err != nil {
 				return err
 			}
 			p := a.startProgress(cmd.Context(), len(found))
-			results, err := c.all(cmd.Context(), found, f.jobs, p.one)
-			a.stopProgress(p, "ran", err)
-			if err != nil {
+			results, fault := c.all(cmd.Context(), found, f.jobs, p.one)
+			a.stopProgress(p, "ran", cmd.Context().Err())
+			if err := cmd.Context().Err(); err != nil {
 				return err
 			}
-			done := evaluated{Results: results, OwnEnvironments: c.source != nil, Repeat: repeat(cmd), rewardsGiven: c.rewards != nil}
+			if err := noneHasEnvironment(results); err != nil {
+				return err
+			}
+			done := evaluated{Results: results, OwnEnvironments: c.source != nil, Repeat: repeat(cmd), rewardsGiven: c.rewards != nil,
+				searched: c.source != nil && !c.source.one}
 			if f.json {
 				err = printJSON(a.out, done)
 			} else {
 				done.print(a.out)
 			}
-			if err != nil {
+			if err := cmp.Or(err, fault); err != nil {
 				return err
 			}
 			for _, r := range results {
@@ -114,9 +123,12 @@ type checkResult struct {
 	Directory   string `json:"directory"`
 	Environment string `json:"environment"`
 	*contest.Report
+
+	missing error // there is no environment to run it in
 }
 
-// all verifies trajectories, jobs at a time, results in their order.
+// all verifies trajectories, jobs at a time, results in their order. Unless it was interrupted there is a report on each, also
+// with an error, which is one of ours or of the grader's environments.
 func (c *railCheck) all(ctx context.Context, all []trajectory, jobs int, done func()) ([]checkResult, error) {
 	results := make([]checkResult, len(all))
 	return results, each(ctx, len(all), jobs, func(ctx context.Context, i int) (err error) {
@@ -126,9 +138,14 @@ func (c *railCheck) all(ctx context.Context, all []trajectory, jobs int, done fu
 	})
 }
 
-// one verifies an episode. A table that cannot be read is a difference like others.
+// one verifies an episode. Whatever is wrong with what was handed in is a difference; an error, beside which there is a report
+// too, is an interrupt or about the grader's environment.
 func (c *railCheck) one(ctx context.Context, t trajectory) (checkResult, error) {
 	result := checkResult{Directory: t.dir}
+	if t.fault != nil {
+		result.Report = unreadable(t, t.fault)
+		return result, nil
+	}
 	file, from, err := t.environment(c.source)
 	result.Environment = from
 	if err != nil {
@@ -136,13 +153,10 @@ func (c *railCheck) one(ctx context.Context, t trajectory) (checkResult, error) 
 	}
 	e, err := openEnvironment(file, c.seed)
 	if err != nil {
-		if c.source != nil {
-			return result, usage(fmt.Errorf("%s: %w", from, err))
-		}
-		return c.unfit(t, result, &ownEnvironmentError{from, err})
+		return c.unfit(t, result, c.blame(from, err))
 	}
 	o := contest.Options{
-		Episode: t.episode, Others: t.others, Rewards: c.rewards, SkipRewards: c.skipRewards, EndStep: c.end,
+		Episode: t.episode, Others: t.siblings, Rewards: c.rewards, SkipRewards: c.skipRewards, EndStep: c.end,
 		Lenient: c.lenient, Strict: c.strict,
 	}
 	if c.source != nil {
@@ -150,23 +164,80 @@ func (c *railCheck) one(ctx context.Context, t trajectory) (checkResult, error) 
 	}
 	rows, err := t.rows(e.Trains() * (e.MaxEpisodeSteps() + 1))
 	if err != nil {
-		result.Report = contest.Unreadable(t.episode, err)
+		result.Report = unreadable(t, err)
 		return result, nil
 	}
-	if result.Report, err = contest.Verify(ctx, e, rows, o); err != nil {
-		return result, fmt.Errorf("%s: %w", from, err)
+	report, err := contest.Verify(ctx, e, rows, o)
+	if err := ctx.Err(); err != nil {
+		return result, err
 	}
+	if err != nil {
+		return c.unfit(t, result, c.blame(from, err))
+	}
+	result.Report = report
 	return result, nil
 }
 
-// unfit makes a difference of an environment that came with its trajectory and cannot be read or run.
+// blame says whose environment it is that cannot run.
+func (c *railCheck) blame(path string, err error) error {
+	if c.source == nil {
+		return &ownEnvironmentError{path, err}
+	}
+	return usage(fmt.Errorf("%s: %w", path, err))
+}
+
+// unfit is what comes of a trajectory whose environment is not there, or cannot be read or run. If that is the grader's it is
+// an error too.
 func (c *railCheck) unfit(t trajectory, result checkResult, err error) (checkResult, error) {
 	var own *ownEnvironmentError
-	if !errors.As(err, &own) {
-		return result, err
+	if errors.As(err, &own) {
+		result.Report = t.clean(contest.Unfit(t.episode, own.err))
+		return result, nil
 	}
-	result.Report = contest.Unfit(t.episode, own.err)
-	return result, nil
+	result.Report = finding(t, "environment", "one to run the episode in", err)
+	var missing *noEnvironmentError
+	if errors.As(err, &missing) {
+		result.missing = err
+		return result, nil
+	}
+	return result, err
+}
+
+// unreadable is the report on a trajectory of which a table or a folder cannot be read.
+func unreadable(t trajectory, err error) *contest.Report {
+	if table := (*railfile.TableError)(nil); errors.As(err, &table) {
+		return t.clean(contest.Unreadable(t.episode, err))
+	}
+	return finding(t, "directory", "the directory of a trajectory", err)
+}
+
+// finding is the report on a trajectory that is wrong as a whole.
+func finding(t trajectory, what, expected string, err error) *contest.Report {
+	d := contest.Difference{File: filepath.Base(t.dir), What: what, Expected: expected, Found: "none: " + err.Error()}
+	return t.clean(&contest.Report{Episode: t.episode, First: &d, Differences: []contest.Kind{{What: what, Count: 1}}})
+}
+
+// clean makes the first difference fit to be printed, whatever is in what was handed in.
+func (t trajectory) clean(r *contest.Report) *contest.Report {
+	d := r.First
+	d.File, d.Found = contest.Printable(d.File, mostFound), contest.Printable(t.relative(d.Found), mostFound)
+	return r
+}
+
+// mostFound is how many runes are shown of what is wrong with a trajectory as a whole; there are paths in it.
+const mostFound = 500
+
+// noneHasEnvironment is the error that no trajectory that could be read has an environment to run in: then it is not the
+// trajectories that are wrong.
+func noneHasEnvironment(results []checkResult) error {
+	var first error
+	for _, r := range results {
+		if r.Environment != "" {
+			return nil
+		}
+		first = cmp.Or(first, r.missing)
+	}
+	return first
 }
 
 // claimed is the environment that came with a trajectory, or why it cannot be read; nothing if none came.
@@ -174,7 +245,7 @@ func (t trajectory) claimed() (*rail.Env, string) {
 	f, _, err := t.environment(nil)
 	var own *ownEnvironmentError
 	if errors.As(err, &own) {
-		return nil, "one that cannot be read: " + own.err.Error()
+		return nil, "one that cannot be read: " + t.relative(own.err.Error())
 	}
 	if err != nil {
 		return nil, "" // there is none
@@ -193,15 +264,21 @@ type evaluated struct {
 	Repeat          string        `json:"repeat"`
 
 	rewardsGiven bool
+	searched     bool // the environments were found by name
 }
 
 func (v evaluated) print(w io.Writer) {
 	t := newTable(append([]string{"episode", "trains", "steps", "arrived", "normalised reward"}, append(shareHeads(), "check")...)...)
 	for _, r := range v.Results {
-		t.AppendRow(append(append(figureCells(r.Episode, r.Figures), shareCells(r.Figures.Components)...), r.verdict()))
+		t.AppendRow(append(append(figureCells(r.Episode, r.Figures), shareCells(r.Figures.Composition)...), r.verdict()))
 	}
 	printTable(w, t)
 	fmt.Fprintln(w)
+	for _, r := range v.Results {
+		if v.searched && r.Environment != "" {
+			fmt.Fprintf(w, "%s: run in %s\n", shown(r.Episode), shown(r.Environment))
+		}
+	}
 	for _, r := range v.Results {
 		r.explain(w, v.rewardsGiven)
 	}
@@ -237,7 +314,7 @@ func (r checkResult) explain(w io.Writer, rewardsGiven bool) {
 		}
 		kinds = append(kinds, k.What+" "+times)
 	}
-	fmt.Fprintf(w, "%s: the first difference is in %s\n  In all: %s.\n", shown(r.Episode), r.First, strings.Join(kinds, ", "))
+	fmt.Fprintf(w, "%s: the first difference is in %s\n  In all: %s.\n", shown(r.Episode), shown(r.First.String()), strings.Join(kinds, ", "))
 	if !rewardsGiven && r.First.What == "reward" {
 		fmt.Fprintln(w, "  Numbers were taken for default rewards; if the run used others, name them with --rewards.")
 	}

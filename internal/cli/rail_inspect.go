@@ -176,7 +176,7 @@ func step(t rail.Time) *int {
 }
 
 func (in inspection) print(w io.Writer, f *railfile.Environment, withMap bool) {
-	fmt.Fprintf(w, "%s: %s", in.File, in.Container)
+	fmt.Fprintf(w, "%s: %s", shown(in.File), in.Container)
 	if in.Legacy {
 		fmt.Fprint(w, " of an age before timetables")
 	}

@@ -49,9 +49,9 @@ zoom, and the timetable of every train at a click.`,
 			if options.Title == "" {
 				options.Title = title
 			}
-			recording, figures, err := d.shoot(cmd.Context(), e, p)
+			recording, figures, err := d.shoot(cmd.Context(), e, p, options.To)
 			if err != nil {
-				return err
+				return played(title, err)
 			}
 			write := func(w io.Writer) error {
 				if err := picture.Write(w, format, recording, options); err != nil {
@@ -75,9 +75,9 @@ zoom, and the timetable of every train at a click.`,
 	f.policyFlags(cmd, "")
 	f.episodeID(cmd, "the episode to draw (default: the only one)")
 	f.reset(cmd)
-	positive(cmd, &d.step, "step", "", 0, "draw this step (.svg, .png; default: the last)")
-	positive(cmd, &d.from, "from", "", 0, "the first step (.gif, .html; default: the first)")
-	positive(cmd, &d.to, "to", "", 0, "the last step (.gif, .html; default: the last)")
+	notNegative(cmd, &d.step, "step", "", 0, "draw this step (.svg, .png; default: the last)")
+	notNegative(cmd, &d.from, "from", "", 0, "the first step (.gif, .html; default: the first)")
+	notNegative(cmd, &d.to, "to", "", 0, "the last step (.gif, .html; default: the last)")
 	cmd.Flags().IntSliceVar(&d.trains, "train", nil, "mark this train's start, stops and target (repeat for several)")
 	positive(cmd, &d.cell, "cell", "", 0, fmt.Sprintf("the size of a cell in pixels, %d to %d (default: by the size of the map)", picture.MinCell, picture.MaxCell))
 	cmd.Flags().StringVar(&d.title, "title", "", "the title (default: the episode)")
@@ -100,6 +100,9 @@ func (d *railDrawing) options(cmd *cobra.Command, format picture.Format) (pictur
 		if cmd.Flags().Changed(flag) && (flag == "step") != moment {
 			return o, usage(fmt.Errorf("--%s has no effect on %s", flag, d.out))
 		}
+	}
+	if cmd.Flags().Changed("from") && cmd.Flags().Changed("to") && d.from > d.to {
+		return o, usage(fmt.Errorf("--from %d is after --to %d", d.from, d.to))
 	}
 	set := func(flag string, value int, to *rail.Time) {
 		if cmd.Flags().Changed(flag) {
@@ -164,10 +167,11 @@ func (d *railDrawing) source(cmd *cobra.Command, f *railFlags, args []string) (*
 	return e, p, title, nil
 }
 
-func (d *railDrawing) shoot(ctx context.Context, e *rail.Env, p agent.Policy) (*picture.Recording, contest.Figures, error) {
+// shoot records what happens up to a step, or to the end.
+func (d *railDrawing) shoot(ctx context.Context, e *rail.Env, p agent.Policy, end rail.Time) (*picture.Recording, contest.Figures, error) {
 	recording := picture.New(e)
 	figures, err := contest.Play(ctx, e, p, contest.PlayOptions{
-		Rewards: rail.DefaultRewards(), EndStep: max(d.step, d.to), After: func() error { return recording.Record(e) },
+		Rewards: rail.DefaultRewards(), EndStep: end, After: func() error { return recording.Record(e) },
 	})
 	return recording, figures, err
 }
@@ -182,5 +186,5 @@ type drawn struct {
 
 func (d drawn) print(w io.Writer) {
 	fmt.Fprintf(w, "Wrote %s: %s, %s, %d steps, %d arrived.\nTo repeat: %s\n",
-		d.File, d.Episode, count(d.Figures.Trains, "train"), d.Figures.Steps, d.Figures.Arrived, d.Repeat)
+		shown(d.File), shown(d.Episode), count(d.Figures.Trains, "train"), d.Figures.Steps, d.Figures.Arrived, d.Repeat)
 }

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -38,16 +40,21 @@ below --out. Without --out nothing is recorded.
 			}
 			p := a.startProgress(cmd.Context(), len(r.envs))
 			results, err := r.all(cmd.Context(), f.jobs, p.one)
-			a.stopProgress(p, "ran", err)
-			if err != nil {
-				return err
+			a.stopProgress(p, "ran", cmd.Context().Err())
+			if err := errors.Join(cmd.Context().Err(), err); errors.Is(err, context.Canceled) {
+				return r.leftBehind(results, err)
 			}
 			done := ran{Agent: f.agent, Rewards: f.rewards, Runs: results, Repeat: repeat(cmd)}
-			if f.json {
-				return printJSON(a.out, done)
+			if len(results) == 0 {
+				return err
 			}
-			done.print(a.out)
-			return nil
+			var printed error
+			if f.json {
+				printed = printJSON(a.out, done)
+			} else {
+				done.print(a.out)
+			}
+			return cmp.Or(printed, err)
 		},
 	}
 	cmd.Flags().StringArrayVar(&r.names, "env", nil, "an environment file, or a folder of them (repeat for several)")
@@ -76,6 +83,7 @@ type railRun struct {
 	fork, forkEpisode string
 	start             int
 	recorded          []railfile.ActionRow
+	origin            *rail.Env // the environment that the trajectory was recorded in; nil: none came with it
 
 	flags   *railFlags
 	rewards rail.Rewards
@@ -137,6 +145,9 @@ func (r *railRun) prepareFork(cmd *cobra.Command) error {
 	if r.start == 0 {
 		return usage(errors.New("--fork needs --start-step"))
 	}
+	if r.end > 0 && r.end <= r.start {
+		return usage(fmt.Errorf("--end-step %d is not after --start-step %d", r.end, r.start))
+	}
 	if len(r.envs) > 1 {
 		return usage(fmt.Errorf("--fork goes on from one trajectory, and there are %d environments", len(r.envs)))
 	}
@@ -149,9 +160,44 @@ func (r *railRun) prepareFork(cmd *cobra.Command) error {
 	}
 	rows, err := found[0].rows(0)
 	if err != nil {
-		return err
+		return usage(fmt.Errorf("--fork: %w", err))
 	}
 	r.recorded = rows.Of(found[0].episode).Actions
+	steps := 0
+	for _, a := range r.recorded {
+		steps = max(steps, a.Time+1)
+	}
+	if r.start > steps {
+		return usage(fmt.Errorf("--start-step %d: %s has the actions of %s", r.start, r.fork, count(steps, "step")))
+	}
+	file, from, err := found[0].environment(nil)
+	if missing := (*noEnvironmentError)(nil); errors.As(err, &missing) {
+		return nil
+	}
+	if err == nil {
+		if r.origin, err = file.Open(nil); err != nil {
+			err = fmt.Errorf("%s: %w", from, err)
+		}
+	}
+	if err != nil {
+		return usage(fmt.Errorf("--fork: %w", err))
+	}
+	return nil
+}
+
+// checkFork says why the trajectory cannot be one of an environment.
+func (r *railRun) checkFork(e *rail.Env) error {
+	if r.fork == "" {
+		return nil
+	}
+	if r.origin != nil && !r.origin.Equal(e) {
+		return usage(fmt.Errorf("--fork %s was recorded in another environment, or after another --seed", r.fork))
+	}
+	for _, a := range r.recorded {
+		if a.Agent < 0 || a.Agent >= e.Trains() {
+			return usage(fmt.Errorf("--fork %s has actions of train %d; the environment has the trains 0 to %d", r.fork, a.Agent, e.Trains()-1))
+		}
+	}
 	return nil
 }
 
@@ -170,14 +216,91 @@ type runResult struct {
 	contest.Figures
 }
 
-// all runs all environments, jobs at a time, results in their order.
+// all runs all environments, jobs at a time, and returns the results of those that ran to their end, in their order. The
+// others are in the error, which has the status of the first; the folders that were made for them are removed.
 func (r *railRun) all(ctx context.Context, jobs int, done func()) ([]runResult, error) {
-	results := make([]runResult, len(r.envs))
-	return results, each(ctx, len(r.envs), jobs, func(ctx context.Context, i int) (err error) {
-		results[i], err = r.one(ctx, r.envs[i])
-		done()
-		return err
+	results, errs, whole := make([]runResult, len(r.envs)), make([]error, len(r.envs)), make([]bool, len(r.envs))
+	fresh := r.freshFolders()
+	_ = each(ctx, len(r.envs), jobs, func(ctx context.Context, i int) error {
+		results[i], errs[i] = r.one(ctx, r.envs[i])
+		if whole[i] = errs[i] == nil; whole[i] {
+			done()
+		}
+		return nil
 	})
+	var ran []runResult
+	for i, result := range results {
+		if whole[i] {
+			ran = append(ran, result)
+			continue
+		}
+		for _, dir := range fresh[i] {
+			_ = os.Remove(dir) // not if there is something in it, of another run
+		}
+	}
+	return ran, severalFailures(errs)
+}
+
+// freshFolders are for each run the folders that are not there yet and that it will make, each before the one it is in.
+func (r *railRun) freshFolders() [][]string {
+	fresh := make([][]string, len(r.envs))
+	if r.out == "" {
+		return fresh
+	}
+	for i, e := range r.envs {
+		dir := r.directory(e)
+		below := []string{"event_logs", ownEnvironments, "outputs"}
+		for k, name := range below {
+			below[k] = filepath.Join(dir, name)
+		}
+		for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			below = append(below, dir)
+		}
+		for _, name := range below {
+			if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+				fresh[i] = append(fresh[i], name)
+			}
+		}
+	}
+	return fresh
+}
+
+// severalFailures is the error of all that failed, with the status of the first; nil if nothing did.
+func severalFailures(errs []error) error {
+	var failed []error
+	for _, err := range errs {
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	switch {
+	case len(failed) == 0:
+		return nil
+	case len(errs) == 1:
+		return failed[0]
+	}
+	err := fmt.Errorf("%d of %d environments failed:\n%w", len(failed), len(errs), errors.Join(failed...))
+	if first := (*exitError)(nil); errors.As(failed[0], &first) {
+		return &exitError{first.status, err}
+	}
+	return &exitError{exitFault, err}
+}
+
+// leftBehind says what an interrupt has left.
+func (r *railRun) leftBehind(whole []runResult, err error) error {
+	if r.out == "" || len(whole) == 0 {
+		return err // nothing
+	}
+	return &interrupted{fmt.Sprintf("interrupted; whole: %d of %s, in %s; of the others nothing was written",
+		len(whole), count(len(r.envs), "run"), r.out), err}
+}
+
+// directory is where a run is written.
+func (r *railRun) directory(e envFile) string {
+	if r.single {
+		return r.out
+	}
+	return filepath.Join(r.out, e.name)
 }
 
 func (r *railRun) one(ctx context.Context, f envFile) (runResult, error) {
@@ -190,26 +313,39 @@ func (r *railRun) one(ctx context.Context, f envFile) (runResult, error) {
 	if err != nil {
 		return result, usage(fmt.Errorf("%s: %w", f.path, err))
 	}
+	if e.Trains() == 0 { // before anything is made
+		return result, played(f.path, contest.ErrNoTrains)
+	}
+	if err := r.checkFork(e); err != nil {
+		return result, err
+	}
 	p, err := r.policy()
 	if err != nil {
 		return result, err
 	}
 	if r.out == "" {
-		result.Figures, err = contest.Play(ctx, e, p, contest.PlayOptions{Rewards: r.rewards, EndStep: r.end})
-		return result, about(f.path, err)
+		result.Figures, err = contest.Play(ctx, e, p, contest.PlayOptions{Rewards: r.rewards, EndStep: r.endStep()})
+		return result, played(f.path, err)
 	}
-	result.Directory = r.out
-	if !r.single {
-		result.Directory = filepath.Join(r.out, f.name)
-	}
+	result.Directory = r.directory(f)
 	result.Figures, err = r.record(ctx, e, p, result)
-	return result, about(f.path, err)
+	return result, played(f.path, err)
 }
 
-// about says which file an error is about.
-func about(path string, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
+func (r *railRun) endStep() rail.Time {
+	if r.end == 0 {
+		return rail.Time{}
+	}
+	return rail.At(r.end)
+}
+
+// played says which file an error of a run is about, and whose it is.
+func played(path string, err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, contest.ErrNoTrains):
+		return usage(fmt.Errorf("%s: %w", path, err))
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
@@ -269,7 +405,7 @@ func (r *railRun) record(ctx context.Context, e *rail.Env, p agent.Policy, to ru
 		}
 		return nil
 	}
-	options := contest.PlayOptions{Rewards: r.rewards, EndStep: r.end, Start: start, After: after}
+	options := contest.PlayOptions{Rewards: r.rewards, EndStep: r.endStep(), Start: start, After: after}
 	if figures, err = contest.Play(ctx, e, p, options); err != nil {
 		return figures, err
 	}
@@ -287,13 +423,13 @@ type ran struct {
 func (r ran) print(w io.Writer) {
 	t := newTable(append([]string{"episode", "trains", "steps", "arrived", "normalised reward"}, shareHeads()...)...)
 	for _, run := range r.Runs {
-		t.AppendRow(append(figureCells(run.Episode, run.Figures), shareCells(run.Components)...))
+		t.AppendRow(append(figureCells(run.Episode, run.Figures), shareCells(run.Composition)...))
 	}
 	printTable(w, t)
 	fmt.Fprintf(w, "\n%s, rewards %s; the last columns are shares of the penalties.\n", r.Agent, r.Rewards)
 	for _, run := range r.Runs {
 		if run.Directory != "" {
-			fmt.Fprintf(w, "Wrote %s: episode %s.\n", run.Directory, run.Episode)
+			fmt.Fprintf(w, "Wrote %s: episode %s.\n", shown(run.Directory), shown(run.Episode))
 		}
 	}
 	fmt.Fprintf(w, "To repeat: %s\n", r.Repeat)
@@ -301,6 +437,9 @@ func (r ran) print(w io.Writer) {
 
 // figureCells are the figures of an episode as cells of a table.
 func figureCells(episode string, f contest.Figures) table.Row {
+	if f == (contest.Figures{}) { // it was not run
+		return table.Row{shown(episode), "-", "-", "-", "-"}
+	}
 	return table.Row{
 		shown(episode), f.Trains, fmt.Sprintf("%d/%d", f.Steps, f.MaxEpisodeSteps),
 		fmt.Sprintf("%d (%s)", f.Arrived, percent(f.SuccessRate)), reward4(f.NormalizedReward),

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"skyrail/rail/contest"
 )
 
 // version is what --version prints; CHANGELOG.md says what it brought.
@@ -85,14 +87,14 @@ func run(ctx context.Context, args []string, a *app) int {
 	}
 	var left *interrupted
 	if errors.As(err, &left) {
-		fmt.Fprintf(a.err, "%s: %v\n", cmd.CommandPath(), left)
+		a.complain(cmd, left)
 		return exitFault
 	}
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintf(a.err, "%s: interrupted, nothing was written\n", cmd.CommandPath())
 		return exitFault
 	}
-	fmt.Fprintf(a.err, "%s: %v\n", cmd.CommandPath(), err)
+	a.complain(cmd, err)
 	var e *exitError
 	if !errors.As(err, &e) {
 		return exitFault
@@ -101,6 +103,14 @@ func run(ctx context.Context, args []string, a *app) int {
 		fmt.Fprintf(a.err, "'%s --help' shows how it is used\n", cmd.CommandPath())
 	}
 	return e.status
+}
+
+// mostComplained is how many runes of an error are printed.
+const mostComplained = 20_000
+
+// complain prints an error, in which there may be text of a submission.
+func (a *app) complain(cmd *cobra.Command, err error) {
+	fmt.Fprintf(a.err, "%s: %s\n", cmd.CommandPath(), contest.Printable(err.Error(), mostComplained, '\n', '\t'))
 }
 
 func newRoot(a *app) *cobra.Command {

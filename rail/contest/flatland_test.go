@@ -261,7 +261,7 @@ func TestFlatlandGoesOnFromOurFiles(t *testing.T) {
 				e := source.open(t)
 				replay := Replay(source.rows.Actions)
 				if steps > 0 {
-					if _, err := Play(t.Context(), e, replay, PlayOptions{Rewards: rail.ECML2026Rewards(), EndStep: steps}); err != nil {
+					if _, err := Play(t.Context(), e, replay, PlayOptions{Rewards: rail.ECML2026Rewards(), EndStep: rail.At(steps)}); err != nil {
 						t.Fatal(err)
 					}
 				}

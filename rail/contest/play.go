@@ -2,7 +2,10 @@ package contest
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 
 	"skyrail/rail"
 	"skyrail/rail/agent"
@@ -22,10 +25,28 @@ type Figures struct {
 	// Components are the parts of the reward by name, summed over trains and steps, without the cap of a train's total;
 	// null for reward functions that are not made of them.
 	Components *Components `json:"components"`
+	// Composition is the share of each part, null if there was no penalty.
+	Composition *Components `json:"composition"`
 }
 
 // Components are the parts of the reward, in the order of rail.ComponentNames.
 type Components [rail.Components]float64
+
+// MarshalJSON writes them as an object with the reference's names.
+func (c Components) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for k, name := range rail.ComponentNames() {
+		if k > 0 {
+			b = append(b, ',')
+		}
+		value, err := json.Marshal(c[k])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		b = append(append(strconv.AppendQuote(b, name), ':'), value...)
+	}
+	return append(b, '}'), nil
+}
 
 // bout is an episode that is added up as it runs.
 type bout struct {
@@ -86,6 +107,7 @@ func (b *bout) figures() Figures {
 	for k, v := range b.parts.Totals() {
 		f.Components[k%rail.Components] += v
 	}
+	f.Composition = Composition(*f.Components)
 	return f
 }
 
@@ -93,8 +115,8 @@ func (b *bout) figures() Figures {
 type PlayOptions struct {
 	// Rewards is the function that is computed, and recorded: function 0 of the environment. Others are behind it.
 	Rewards rail.Rewards
-	// EndStep, if above 0, ends the run when so many steps have elapsed.
-	EndStep int
+	// EndStep, if given, ends the run when so many steps have elapsed.
+	EndStep rail.Time
 	// Start, if not nil, is called before the first step, when the reward functions are set. It may return a recorder, or
 	// nil.
 	Start func() (*railfile.Recorder, error)
@@ -102,8 +124,14 @@ type PlayOptions struct {
 	After func() error
 }
 
-// Play runs a policy in an environment, from where it is to the end of the episode.
+// ErrNoTrains is that there is nobody to give actions to.
+var ErrNoTrains = errors.New("the environment has no trains")
+
+// Play runs a policy in an environment, from where it is to the end of the episode. One without trains is [ErrNoTrains].
 func Play(ctx context.Context, e *rail.Env, p agent.Policy, o PlayOptions) (Figures, error) {
+	if e.Trains() == 0 {
+		return Figures{}, ErrNoTrains
+	}
 	b := newBout(e, o.Rewards)
 	var rec *railfile.Recorder
 	if o.Start != nil {
@@ -116,7 +144,7 @@ func Play(ctx context.Context, e *rail.Env, p agent.Policy, o PlayOptions) (Figu
 		return Figures{}, fmt.Errorf("the policy: %w", err)
 	}
 	actions := make([]rail.Action, e.Trains())
-	for !e.AllDone() && (o.EndStep <= 0 || e.Elapsed() < o.EndStep) {
+	for !e.AllDone() && (!o.EndStep.Given || e.Elapsed() < o.EndStep.Step) {
 		if err := ctx.Err(); err != nil {
 			return Figures{}, err
 		}

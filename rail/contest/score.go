@@ -4,22 +4,23 @@ import (
 	"fmt"
 )
 
-// Composition is the share of each component in the sum of all; ok is false if there was no penalty. Shares of
-// different scenarios cannot be compared.
-func Composition(components Components) (shares Components, ok bool) {
+// Composition is the share of each component in the sum of all, nil if there was no penalty. Shares of different
+// scenarios cannot be compared.
+func Composition(components Components) *Components {
 	total := 0.0
 	for _, v := range components {
 		total += v
 	}
 	if total == 0 {
-		return shares, false
+		return nil
 	}
+	var shares Components
 	for c, v := range components {
 		if v != 0 { // 0 over a negative total would be -0
 			shares[c] = v / total
 		}
 	}
-	return shares, true
+	return &shares
 }
 
 // Outcome is what became of one scenario of a submission.
@@ -37,10 +38,22 @@ type LevelScore struct {
 	Scenarios        int       `json:"scenarios"`
 	NormalizedReward float64   `json:"normalized_reward"` // the sum of the completed ones
 	SuccessRate      *float64  `json:"success_rate"`      // their mean, null if there is none
+	Gate             *Verdict  `json:"gate"`              // null: not all scenarios were completed, and the gate not asked
 	Results          []Figures `json:"results"`
 	// Components are summed over the level's scenarios.
 	Components Components `json:"components"`
+	// Composition is the share of each component, null if there was no penalty.
+	Composition *Components `json:"composition"`
 }
+
+// Verdict is what the gate said of a level.
+type Verdict string
+
+// The verdicts of the gate.
+const (
+	Passed  Verdict = "passed"
+	Stopped Verdict = "stopped"
+)
 
 // SubmissionScore is the score of a submission.
 type SubmissionScore struct {
@@ -60,6 +73,7 @@ const (
 	ScenarioLimit Reason = "scenario_limit" // the running time of a scenario
 	TotalLimit    Reason = "total_limit"    // the running time of all
 	NoTrajectory  Reason = "no_trajectory"
+	TraceMissing  Reason = "trace_missing" // no trajectory, but a later scenario has one; the submission failed
 	TraceInvalid  Reason = "trace_invalid" // malformed, or not what its actions lead to; the submission failed
 )
 
@@ -70,7 +84,7 @@ type Termination struct {
 	Scenario int     `json:"scenario"` // from 1; 0: the whole level
 	Measured float64 `json:"measured"` // of the gate and the limits
 	Limit    float64 `json:"limit"`    // of the gate and the limits
-	Detail   string  `json:"detail"`   // of an invalid trajectory
+	Detail   string  `json:"detail"`   // of a trajectory that fails the submission; printable
 }
 
 // String says it in a sentence.
@@ -93,7 +107,8 @@ func (t *Termination) String() string {
 // gate and those of running time; the others are for whoever runs submissions.
 //
 // A level whose mean success rate is strictly below the gate counts, and ends the run. A scenario that took longer than
-// a limit does not count and ends it; so does a missing one. One that failed ends it too, and the submission is failed.
+// a limit does not count and ends it; so does a missing one. One that failed ends it too, and the submission is failed; so
+// is one with a missing scenario before one that is there, since scenarios are run in order.
 func (c *Competition) Score(outcomes [][]Outcome) SubmissionScore {
 	var s SubmissionScore
 	running := 0.0
@@ -106,19 +121,23 @@ func (c *Competition) Score(outcomes [][]Outcome) SubmissionScore {
 			}
 			running += o.Seconds
 			if s.Termination = c.stop(l, k, o, running); s.Termination != nil {
+				if later := c.after(l, k, outcomes); s.Termination.Reason == NoTrajectory && later != "" {
+					s.Termination.Reason, s.Termination.Detail = TraceMissing, "no trajectory, but "+later+" has one"
+				}
 				break
 			}
 			level.add(o.Figures)
 		}
-		s.Failed = s.Termination != nil && s.Termination.Reason == TraceInvalid
+		s.Failed = s.Termination != nil && (s.Termination.Reason == TraceInvalid || s.Termination.Reason == TraceMissing)
+		stopped := s.Termination == nil && level.judge(c.Gate)
 		if s.Termination == nil || s.Failed || c.PartialLevel == "keep" {
 			s.add(level)
 		}
 		if s.Termination != nil {
 			break
 		}
-		if rate := level.SuccessRate; rate != nil && *rate < c.Gate {
-			s.Termination = &Termination{Reason: LevelGate, Level: l, Measured: *rate, Limit: c.Gate}
+		if stopped {
+			s.Termination = &Termination{Reason: LevelGate, Level: l, Measured: *level.SuccessRate, Limit: c.Gate}
 			break
 		}
 	}
@@ -133,7 +152,7 @@ func (c *Competition) stop(l, k int, o Outcome, running float64) *Termination {
 	case o.Missing:
 		t.Reason = NoTrajectory
 	case o.Failure != "":
-		t.Reason, t.Detail = TraceInvalid, o.Failure
+		t.Reason, t.Detail = TraceInvalid, Printable(o.Failure, 3*mostShown)
 	case o.NormalizedReward == nil:
 		t.Reason, t.Detail = TraceInvalid, "its reward cannot be normalised"
 	case o.Seconds > limits.Scenario:
@@ -144,6 +163,32 @@ func (c *Competition) stop(l, k int, o Outcome, running float64) *Termination {
 		return nil
 	}
 	return &t
+}
+
+// after names the first scenario behind one that has a trajectory, "" if none has.
+func (c *Competition) after(l, k int, outcomes [][]Outcome) string {
+	for ; l < min(len(outcomes), len(c.Levels)); l, k = l+1, -1 {
+		names := c.Levels[l].Scenarios()
+		for k++; k < min(len(outcomes[l]), len(names)); k++ {
+			if !outcomes[l][k].Missing {
+				return names[k]
+			}
+		}
+	}
+	return ""
+}
+
+// judge asks the gate about a completed level, and says whether it stopped the run.
+func (l *LevelScore) judge(gate float64) bool {
+	if l.SuccessRate == nil {
+		return false
+	}
+	verdict := Passed
+	if *l.SuccessRate < gate {
+		verdict = Stopped
+	}
+	l.Gate = &verdict
+	return verdict == Stopped
 }
 
 func (l *LevelScore) add(f Figures) {
@@ -161,6 +206,7 @@ func (l *LevelScore) add(f Figures) {
 			l.Components[c] += v
 		}
 	}
+	l.Composition = Composition(l.Components)
 }
 
 func (s *SubmissionScore) add(l LevelScore) {

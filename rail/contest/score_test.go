@@ -1,6 +1,7 @@
 package contest
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"strings"
@@ -120,7 +121,15 @@ func TestScore(t *testing.T) {
 			c.PartialLevel = "discard"
 			o[1][2].Seconds = 2000
 		}, 2.5, 1, "level 1, scenario 3: it ran 2000.0 s, limits.scenario is 1800 s", false},
-		"ends at a missing one":  {func(_ *Competition, o [][]Outcome) { o[0][1] = Outcome{Missing: true} }, 0.5, 1, "level 0, scenario 2: no trajectory", false},
+		"ends at a missing one": {func(_ *Competition, o [][]Outcome) { missing(o, 1, 3) }, 4, 2, "level 1, scenario 4: no trajectory", false},
+		"fails at a missing one before another": {func(_ *Competition, o [][]Outcome) {
+			missing(o, 0, 1)
+			o[6][4].Missing = false
+		}, 0.5, 1, "level 0, scenario 2: no trajectory, but level_6_scenario_5 has one", true},
+		"is stopped by the gate before a missing one is looked for": {func(_ *Competition, o [][]Outcome) {
+			rates(o[0], 0)
+			o[1][0].Missing = true
+		}, 2.5, 1, "level 0: mean success rate 0 is below the gate of 0.25", false},
 		"fails at a forged one":  {func(_ *Competition, o [][]Outcome) { o[2][0] = Outcome{Failure: "trace invalid"} }, 5, 2, "level 2, scenario 1: trace invalid", true},
 		"is nothing without any": {func(_ *Competition, o [][]Outcome) { clear(o) }, 0, 0, "level 0, scenario 1: no trajectory", false},
 	} {
@@ -141,6 +150,50 @@ func TestScore(t *testing.T) {
 	}
 }
 
+// missing takes away what is behind a scenario, and it.
+func missing(o [][]Outcome, level, scenario int) {
+	for l := level; l < len(o); l, scenario = l+1, 0 {
+		for k := scenario; k < len(o[l]); k++ {
+			o[l][k] = Outcome{Missing: true}
+		}
+	}
+}
+
+func TestTheGateSaysWhatItFound(t *testing.T) {
+	reward := 0.5
+	c := ecml(t)
+	outcomes := all(c, Figures{NormalizedReward: &reward, SuccessRate: 0.5})
+	rates(outcomes[1], 0.1)
+	s := c.Score(outcomes)
+	if len(s.Levels) != 2 || *s.Levels[0].Gate != Passed || *s.Levels[1].Gate != Stopped {
+		t.Errorf("got %+v, want one level that passed and one that was stopped", s.Levels)
+	}
+	missing(outcomes, 0, 3)
+	if s = c.Score(outcomes); len(s.Levels) != 1 || s.Levels[0].Gate != nil {
+		t.Errorf("got %+v, want one level without a verdict", s.Levels)
+	}
+}
+
+func TestAFailureIsShownClean(t *testing.T) {
+	c := ecml(t)
+	s := c.Score([][]Outcome{{{Failure: "trace invalid: \x1b[2J\u202e" + strings.Repeat("x", 1<<20)}}})
+	if got, want := s.Termination.String(), `level 0, scenario 1: trace invalid: \x1b[2J\u202exxx`; !strings.HasPrefix(got, want) || len(got) > 700 {
+		t.Errorf("got %d bytes, %.80q; want %q and no more than 700", len(got), got, want)
+	}
+}
+
+func TestComponentsAreWrittenByName(t *testing.T) {
+	var parts Components
+	parts[rail.Collision], parts[rail.IntermediateEarlyDeparture] = -250, -0.5
+	got, err := json.Marshal(Figures{Components: &parts})
+	want := `"components":{"COLLISION":-250,"TARGET_LATE_ARRIVAL":0,"CANCELLATION":0,"TARGET_NOT_REACHED":0,` +
+		`"TARGET_NOT_REACHED_MINIMUM_PENALTY":0,"INTERMEDIATE_NOT_SERVED":0,"INTERMEDIATE_LATE_ARRIVAL":0,` +
+		`"INTERMEDIATE_EARLY_DEPARTURE":-0.5},"composition":null`
+	if err != nil || !strings.Contains(string(got), want) {
+		t.Errorf("got %s, %v; want %s in it", got, err, want)
+	}
+}
+
 func rates(level []Outcome, rate float64) {
 	for k := range level {
 		level[k].SuccessRate = rate
@@ -149,12 +202,12 @@ func rates(level []Outcome, rate float64) {
 
 func TestComposition(t *testing.T) {
 	var parts Components
-	if _, ok := Composition(parts); ok {
-		t.Error("no penalty has a composition")
+	if got := Composition(parts); got != nil {
+		t.Errorf("no penalty has the composition %v", got)
 	}
 	parts[rail.Collision], parts[rail.IntermediateNotServed] = -250, -750
-	shares, ok := Composition(parts)
-	if !ok || shares[rail.Collision] != 0.25 || shares[rail.IntermediateNotServed] != 0.75 || shares[rail.Cancellation] != 0 {
-		t.Errorf("got %v, %v", shares, ok)
+	shares := Composition(parts)
+	if shares == nil || shares[rail.Collision] != 0.25 || shares[rail.IntermediateNotServed] != 0.75 || shares[rail.Cancellation] != 0 {
+		t.Errorf("got %v", shares)
 	}
 }

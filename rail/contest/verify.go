@@ -142,6 +142,7 @@ func (v *verifier) differ(d Difference) {
 	}
 	key := [4]int{d.Step, slices.Index(tables, d.File), train, d.Line}
 	if v.report.First == nil || slices.Compare(key[:], v.firstKey[:]) < 0 {
+		d.clean()
 		v.report.First, v.firstKey = &d, key
 	}
 }
@@ -153,37 +154,36 @@ func (v *verifier) differAt(file string, line, step, train int, what, expected, 
 // pick takes the rows of the episode; those of episodes that have no business here are differences.
 func (v *verifier) pick(t *railfile.Trajectory) {
 	v.missing = t.Missing
-	mine := func(file string, line, step int, episode string) bool {
-		if episode == v.options.Episode {
-			return true
-		}
-		if !slices.Contains(v.options.Others, episode) {
+	v.actions = rowsOf(v, railfile.ActionsFile, t.Actions, func(r *railfile.ActionRow) (string, int, int) { return r.Episode, r.Line, r.Time + 1 })
+	v.positions = rowsOf(v, railfile.PositionsFile, t.Positions, func(r *railfile.PositionRow) (string, int, int) { return r.Episode, r.Line, r.Time })
+	v.rewards = rowsOf(v, railfile.RewardsFile, t.Rewards, func(r *railfile.RewardRow) (string, int, int) { return r.Episode, r.Line, r.Time })
+	v.arrived = rowsOf(v, railfile.ArrivedFile, t.Arrived, func(r *railfile.ArrivedRow) (string, int, int) { return r.Episode, r.Line, r.Time })
+}
+
+// rowsOf are the rows of the episode: the table itself if all of them are.
+func rowsOf[R any](v *verifier, file string, all []R, of func(*R) (episode string, line, step int)) []R {
+	mine := 0
+	for i := range all {
+		episode, line, step := of(&all[i])
+		switch {
+		case episode == v.options.Episode:
+			mine++
+		case !slices.Contains(v.options.Others, episode):
 			v.differ(Difference{
 				File: file, Line: line, Step: step, What: "row of another episode", Expected: v.options.Episode, Found: short(episode),
 			})
 		}
-		return false
 	}
-	for _, r := range t.Actions {
-		if mine(railfile.ActionsFile, r.Line, r.Time+1, r.Episode) {
-			v.actions = append(v.actions, r)
+	if mine == len(all) {
+		return all
+	}
+	rows := make([]R, 0, mine)
+	for i := range all {
+		if episode, _, _ := of(&all[i]); episode == v.options.Episode {
+			rows = append(rows, all[i])
 		}
 	}
-	for _, r := range t.Positions {
-		if mine(railfile.PositionsFile, r.Line, r.Time, r.Episode) {
-			v.positions = append(v.positions, r)
-		}
-	}
-	for _, r := range t.Rewards {
-		if mine(railfile.RewardsFile, r.Line, r.Time, r.Episode) {
-			v.rewards = append(v.rewards, r)
-		}
-	}
-	for _, r := range t.Arrived {
-		if mine(railfile.ArrivedFile, r.Line, r.Time, r.Episode) {
-			v.arrived = append(v.arrived, r)
-		}
-	}
+	return rows
 }
 
 func short(s string) string {
@@ -256,7 +256,7 @@ func (v *verifier) place(file string, n, back int, row func(int) (line, step, tr
 		g.steps = (8*n + 1<<20) / v.trains
 	}
 	if limit := v.env.MaxEpisodeSteps(); limit > 0 {
-		g.steps = min(g.steps, max(limit-v.start, 0))
+		g.steps = min(g.steps, max(limit-v.start, 1)) // one step is made even after the last
 	} else {
 		highest := v.start
 		for i := range n {

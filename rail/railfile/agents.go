@@ -27,6 +27,7 @@ func (f *Environment) readAgents(top cursor) error {
 	if err != nil {
 		return err
 	}
+	f.Scenario.Trains, f.State.Trains = make([]rail.Train, 0, len(agents)), make([]rail.TrainState, 0, len(agents))
 	for i, a := range agents {
 		train, state, err := f.readAgent(i, a, static.value != nil)
 		if err != nil {
@@ -189,7 +190,7 @@ func readWaypoint(c cursor) (rail.Configuration, error) {
 	pair := o.Args
 	switch state := o.State.(type) {
 	case *pyvalue.Dict:
-		d := cursor{c.path, state}
+		d := cursor{c.way, state}
 		return waypoint(d.key("position"), d.key("direction"))
 	case *pyvalue.Tuple:
 		pair = state.Items

@@ -243,7 +243,7 @@ func readNamedTuple(data []byte, of string) ([]cursor, error) {
 	}
 	args := make([]cursor, len(o.Args))
 	for i, v := range o.Args {
-		args[i] = cursor{fmt.Sprintf("field %d", i), v}
+		args[i] = top.item(i, v)
 	}
 	return args, nil
 }

@@ -22,11 +22,32 @@ func (e *FormatError) Error() string {
 
 // cursor is a value of a file and the way to it. A value that is not there is a cursor with a nil value.
 type cursor struct {
-	path  string
+	way   *way
 	value pyvalue.Value
 }
 
-func at(v pyvalue.Value) cursor { return cursor{"the file", v} }
+// way is how one comes to a value: by a name, or by a number if there is no name. The text of it is made only for errors.
+type way struct {
+	from  *way // nil: the file
+	name  string
+	index int
+}
+
+func (w *way) String() string {
+	switch {
+	case w == nil:
+		return "the file"
+	case w.name == "":
+		return fmt.Sprintf("%s[%d]", w.from, w.index)
+	case w.from == nil:
+		return w.name
+	case w.name[0] == '[':
+		return w.from.String() + w.name
+	}
+	return w.from.String() + "." + w.name
+}
+
+func at(v pyvalue.Value) cursor { return cursor{value: v} }
 
 func (c cursor) wrong(want string) error {
 	got := "nothing"
@@ -36,15 +57,11 @@ func (c cursor) wrong(want string) error {
 			got = string(r[:60]) + "…"
 		}
 	}
-	return &FormatError{c.path, want, got}
+	return &FormatError{c.way.String(), want, got}
 }
 
 func (c cursor) sub(name string, v pyvalue.Value) cursor {
-	path := name
-	if c.path != "the file" {
-		path = c.path + "." + name
-	}
-	return cursor{path, v}
+	return cursor{&way{from: c.way, name: name}, v}
 }
 
 func (c cursor) isNone() bool {
@@ -83,51 +100,60 @@ func (c cursor) entries() ([]entry, error) {
 	all := make([]entry, len(d.Entries))
 	for i, e := range d.Entries {
 		name := fmt.Sprintf("[%s]", pyvalue.AppendJSON(nil, e.Key))
-		all[i] = entry{cursor{c.path + name, e.Key}, cursor{c.path + name, e.Value}}
+		all[i] = entry{c.sub(name, e.Key), c.sub(name, e.Value)}
 	}
 	return all, nil
 }
 
 // items are those of a list, a tuple, a set or an array.
 func (c cursor) items() ([]cursor, error) {
-	var values []pyvalue.Value
-	switch v := c.value.(type) {
-	case *pyvalue.List:
-		values = v.Items
-	case *pyvalue.Tuple:
-		values = v.Items
-	case *pyvalue.Set:
-		values = v.Items
-	case *pyvalue.Array:
-		return c.arrayItems(v)
-	default:
-		return nil, c.wrong("a list")
+	values, err := c.values()
+	if err != nil {
+		return nil, err
 	}
-	all := make([]cursor, len(values))
+	all, ways := make([]cursor, len(values)), make([]way, len(values))
 	for i, v := range values {
-		all[i] = cursor{fmt.Sprintf("%s[%d]", c.path, i), v}
+		ways[i] = way{from: c.way, index: i}
+		all[i] = cursor{&ways[i], v}
 	}
 	return all, nil
 }
 
-// arrayItems are the elements of a one-dimensional array, or the rows of a two-dimensional one.
-func (c cursor) arrayItems(a *pyvalue.Array) ([]cursor, error) {
+// item is one of the items, for an error about it.
+func (c cursor) item(i int, v pyvalue.Value) cursor { return cursor{&way{from: c.way, index: i}, v} }
+
+// values are those of the items.
+func (c cursor) values() ([]pyvalue.Value, error) {
+	switch v := c.value.(type) {
+	case *pyvalue.List:
+		return v.Items, nil
+	case *pyvalue.Tuple:
+		return v.Items, nil
+	case *pyvalue.Set:
+		return v.Items, nil
+	case *pyvalue.Array:
+		return c.arrayValues(v)
+	}
+	return nil, c.wrong("a list")
+}
+
+// arrayValues are the elements of a one-dimensional array, or the rows of a two-dimensional one.
+func (c cursor) arrayValues(a *pyvalue.Array) ([]pyvalue.Value, error) {
 	shape := a.Shape()
 	if len(shape) == 0 || len(shape) > 2 {
 		return nil, c.wrong("a list or an array of one or two dimensions")
 	}
-	all := make([]cursor, shape[0])
+	all := make([]pyvalue.Value, shape[0])
 	for i := range all {
-		path := fmt.Sprintf("%s[%d]", c.path, i)
 		if len(shape) == 1 {
-			all[i] = cursor{path, a.At(i)}
+			all[i] = a.At(i)
 			continue
 		}
 		row := &pyvalue.Tuple{Items: make([]pyvalue.Value, shape[1])}
 		for j := range row.Items {
 			row.Items[j] = a.At(i*shape[1] + j)
 		}
-		all[i] = cursor{path, row}
+		all[i] = row
 	}
 	return all, nil
 }
@@ -267,6 +293,13 @@ func (c cursor) fraction() (rail.Fraction, error) {
 		if v.Class != class(fractionClass) {
 			break
 		}
+		if len(v.Args) == 2 {
+			num, numOK := v.Args[0].(pyvalue.Int)
+			den, denOK := v.Args[1].(pyvalue.Int)
+			if numOK && denOK && den > 0 {
+				return rail.Frac(int64(num), int64(den)), nil
+			}
+		}
 		text := ""
 		for i, arg := range v.Args {
 			switch a := arg.(type) {
@@ -292,17 +325,14 @@ func (c cursor) fraction() (rail.Fraction, error) {
 
 // cell reads (row, column).
 func (c cursor) cell() (rail.Cell, error) {
-	items, err := c.items()
-	if err != nil || len(items) != 2 {
+	values, err := c.values()
+	if err != nil || len(values) != 2 {
 		return rail.Cell{}, c.wrong("a cell (row, column)")
 	}
-	row, err := items[0].integer()
-	if err != nil {
-		return rail.Cell{}, err
-	}
-	col, err := items[1].integer()
-	if err != nil {
-		return rail.Cell{}, err
+	row, rowErr := cursor{c.way, values[0]}.integer()
+	col, colErr := cursor{c.way, values[1]}.integer()
+	if rowErr != nil || colErr != nil {
+		return rail.Cell{}, c.wrong("a cell (row, column)")
 	}
 	return rail.Cell{Row: int(row), Col: int(col)}, nil
 }
@@ -401,7 +431,7 @@ func (c cursor) stream() (*numpyrand.RandomState, error) {
 	if err != nil || len(items) != 5 || !items[0].isText("MT19937") {
 		return nil, c.wrong(want)
 	}
-	words, err := items[1].items()
+	words, err := items[1].values()
 	if err != nil {
 		return nil, err
 	}
@@ -410,9 +440,9 @@ func (c cursor) stream() (*numpyrand.RandomState, error) {
 		return nil, items[1].wrong("624 words")
 	}
 	for i, w := range words {
-		v, err := w.integer()
+		v, err := cursor{value: w}.integer()
 		if err != nil || v < 0 || v > math.MaxUint32 {
-			return nil, w.wrong("a word of 32 bits")
+			return nil, items[1].item(i, w).wrong("a word of 32 bits")
 		}
 		s.Key[i] = uint32(v)
 	}
@@ -427,7 +457,7 @@ func (c cursor) stream() (*numpyrand.RandomState, error) {
 	}
 	var r numpyrand.RandomState
 	if err := r.SetState(s); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, fmt.Errorf("%s: %w", c.way, err)
 	}
 	return &r, nil
 }
@@ -436,7 +466,7 @@ func (c cursor) stream() (*numpyrand.RandomState, error) {
 func (c cursor) instance(of string) (cursor, error) {
 	if o, ok := c.value.(*pyvalue.Object); ok && o.Class == class(of) {
 		if d, ok := o.State.(*pyvalue.Dict); ok {
-			return cursor{c.path, d}, nil
+			return cursor{c.way, d}, nil
 		}
 	}
 	return c, c.wrong("an object " + class(of).String())

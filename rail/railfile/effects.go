@@ -113,7 +113,7 @@ func resume(g *rail.MalfunctionGenerator, state, index cursor) error {
 
 func wrap(c cursor, err error) error {
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.path, err)
+		return fmt.Errorf("%s: %w", c.way, err)
 	}
 	return nil
 }

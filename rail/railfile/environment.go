@@ -194,21 +194,22 @@ func readGrid(grid cursor, s *rail.Scenario) error {
 		return err
 	}
 	for _, row := range rows {
-		cells, err := row.items()
+		cells, err := row.values()
 		if err != nil {
 			return err
 		}
 		if s.Height == 0 {
 			s.Width = len(cells)
+			s.Grid = make([]rail.Transitions, 0, min(s.Width, 1<<10)*min(len(rows), 1<<10))
 		}
 		if len(cells) != s.Width {
 			return row.wrong(fmt.Sprintf("%d cells, as the first row has", s.Width))
 		}
 		s.Height++
-		for _, c := range cells {
-			v, err := c.integer()
+		for col, cell := range cells {
+			v, err := cursor{value: cell}.integer()
 			if err != nil || v < 0 || v > math.MaxUint16 {
-				return c.wrong("a cell's transitions, 0 to 65535")
+				return row.item(col, cell).wrong("a cell's transitions, 0 to 65535")
 			}
 			s.Grid = append(s.Grid, rail.Transitions(v))
 		}
@@ -219,8 +220,12 @@ func readGrid(grid cursor, s *rail.Scenario) error {
 // readNumbers reads the counters, the seeds and the stream.
 func (f *Environment) readNumbers(top cursor) error {
 	var err error
-	if f.Scenario.MaxEpisodeSteps, err = top.key("max_episode_steps").count(); err != nil {
+	limit := top.key("max_episode_steps")
+	if f.Scenario.MaxEpisodeSteps, err = limit.count(); err != nil {
 		return err
+	}
+	if f.Scenario.MaxEpisodeSteps == 0 && !limit.isNone() {
+		return limit.wrong("1 or more steps, or None") // the reference divides by it
 	}
 	if f.State.Elapsed, err = top.key("elapsed_steps").count(); err != nil {
 		return err

@@ -3,6 +3,7 @@ package railfile
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -306,4 +307,31 @@ func FuzzReadAuxiliary(f *testing.F) {
 		_, _ = ReadTimetableProduct(data)
 		_, _ = ReadRailProduct(data)
 	})
+}
+
+func TestQuirkMalfunctionsCountOnlyWithAFloatRate(t *testing.T) {
+	for _, rate := range []pyvalue.Value{pyvalue.Float(0.5), pyvalue.Int(1), pyvalue.Str("malfunction_rate")} {
+		f, err := ReadEnvironment(spoilt(t, func(d *pyvalue.Dict) {
+			d.Set("malfunction", &pyvalue.Object{Class: class(malfunctionClass), Args: []pyvalue.Value{rate, pyvalue.Int(1), pyvalue.Int(2)}})
+			d.Entries = slices.DeleteFunc(d.Entries, func(e pyvalue.Entry) bool { return e.Key == pyvalue.Str("effects_generator") })
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, float := rate.(pyvalue.Float)
+		if got := len(f.State.Effects) == 1; got != float {
+			t.Errorf("rate %v: got malfunctions %v, want %v", rate, got, float)
+		}
+	}
+}
+
+func TestQuirkTheOldestTrainsStandInTheirStart(t *testing.T) {
+	f, err := ReadEnvironment(golden.Read(t, "testdata/files/legacy/test_001.pkl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := f.State.Trains[0]
+	if s.State != rail.Waiting || s.Configuration != f.Scenario.Trains[0].Initial || !f.NeedsReset() {
+		t.Errorf("got %s at %s, needs a reset: %v", s.State, s.Configuration, f.NeedsReset())
+	}
 }

@@ -91,8 +91,8 @@ func (r Reward) append(dst []byte) []byte {
 	return append(dst, ')')
 }
 
-// maxValues bounds the values of a reward.
-const maxValues = 64
+// maxValues bounds the values of a reward; the widest has 8.
+const maxValues = 16
 
 // parseReward reads a number, a tuple of numbers or a dict of numbers.
 func parseReward(cell []byte) (Reward, error) {
