@@ -9,8 +9,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"skyrail/rail"
 )
@@ -21,22 +19,6 @@ type EnvStats struct {
 	Scenario                 *rail.Scenario
 	MalfunctionRate          Number // of breakdowns per train and step; 0 and 0.0 are told apart
 	MinDuration, MaxDuration int    // of breakdowns, in steps
-}
-
-// FindTrajectories are the trajectory directories at and below a root: those with tables or environments, in the order
-// in which the reference analyses them. Links are not followed.
-func FindTrajectories(root string) ([]string, error) {
-	var found []string
-	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() || e.Name() != serialisedState && e.Name() != eventLogs {
-			return err
-		}
-		found = append(found, filepath.Dir(name))
-		return fs.SkipDir
-	})
-	parts := func(name string) []string { return strings.Split(filepath.ToSlash(name), "/") }
-	slices.SortFunc(found, func(a, b string) int { return slices.Compare(parts(a), parts(b)) })
-	return slices.Compact(found), err
 }
 
 // WriteAnalysis writes the six tables of the reference's flatland-trajectory-analysis: all rows of some trajectories,

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -23,7 +24,13 @@ var analysisFiles = []string{
 // analysed are the trajectories below a root with what is stored of their environments.
 func analysed(t testing.TB, root string) ([]*TrajectoryDir, []EnvStats) {
 	t.Helper()
-	found, err := FindTrajectories(root)
+	var found []string // in the order of the reference: by the names of the folders
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Name() == serialisedState {
+			found = append(found, filepath.Dir(path))
+		}
+		return err
+	})
 	if err != nil || len(found) == 0 {
 		t.Fatalf("got %d trajectories below %s, error %v", len(found), root, err)
 	}
