@@ -270,6 +270,13 @@ func TestFractionsAreExact(t *testing.T) {
 	})
 }
 
+// TestFractionsBeyondExactFloats compares whole numbers with the float that they round to.
+func TestFractionsBeyondExactFloats(t *testing.T) {
+	if got := Whole(-9007199254740993).CmpFloat64(-9007199254740992); got != -1 {
+		t.Errorf("got %d, want -1", got)
+	}
+}
+
 func TestParseFractionRefuses(t *testing.T) {
 	for _, text := range []string{"", "/", "1/", "/2", "1/0", "1/-2", "0x1", "1.5", "1e3", " 1", "1_0", "--1", strings.Repeat("9", 300)} {
 		if f, err := ParseFraction(text); err == nil {

@@ -150,10 +150,12 @@ func (a Fraction) Equal(b Fraction) bool {
 	return a.big != nil && b.big != nil && a.big.Cmp(b.big) == 0
 }
 
+// exactInts is the greatest whole number up to which all are a float64.
+const exactInts = 1 << 53
+
 // Float64 is the nearest float64.
 func (a Fraction) Float64() float64 {
-	const exact = 1 << 53
-	if a.big == nil && -exact <= a.num && a.num <= exact && a.den <= exact {
+	if a.big == nil && -exactInts <= a.num && a.num <= exactInts && a.den <= exactInts {
 		return float64(a.num) / float64(a.denom()) // both exact, so rounded once
 	}
 	f, _ := a.Rat().Float64()
@@ -166,7 +168,7 @@ func (a Fraction) CmpFloat64(f float64) int {
 	if near := a.Float64(); near != f {
 		return compare(near, f)
 	}
-	if a.big == nil && a.denom() == 1 {
+	if a.big == nil && a.denom() == 1 && -exactInts <= a.num && a.num <= exactInts {
 		return 0
 	}
 	return a.Rat().Cmp(new(big.Rat).SetFloat64(f))
