@@ -2,15 +2,15 @@ package picture
 
 import (
 	"image"
-	"image/color"
-	"image/gif"
 	"io"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"skyrail/internal/drawing"
 )
 
-// The measures of an animation: points, dots per inch, and hundredths of a second.
+// The measures of an animation: points, and dots per inch.
 const (
 	gifPanel = 372.0 // of several
 	gifAlone = 500.0
@@ -18,11 +18,10 @@ const (
 	gifEdge  = 14.0
 	gifHead  = 24.0
 	gifDPI   = 96
-
-	gifDelay = 12 // a frame: about eight a second
-	gifStart = 60 // the first one
-	gifHold  = 300
 )
+
+// gifTimes makes about eight frames a second.
+var gifTimes = drawing.Times{First: 60, Frame: 12, Last: 300}
 
 // animation is the layout of a moving picture: one panel a film, side by side.
 type animation struct {
@@ -60,16 +59,16 @@ func (a *animation) frames() int {
 func (a *animation) draw(p pen, k int) {
 	p.fill(paper, box{0, 0, a.w, a.h}.path())
 	top := a.h - gifEdge
-	title := script{15, true, ink}
-	p.write(title, xy{gifEdge, top - 14}, leftAligned, title.fit(heading(a.films), a.w-2*gifEdge))
+	title := drawing.Bold(15, ink)
+	p.write(title, xy{gifEdge, top - 14}, drawing.Left, title.Fit(heading(a.films), a.w-2*gifEdge))
 	top -= titleRow - 6
 	most := mostEvents(a.films)
 	bottom := top - gifHead - panelHead - a.side - panelFoot - 6 - timelineHeight
 	for i := range a.films {
 		f := &a.films[i]
 		x := gifEdge + float64(float64(i)*(a.side+gifGap))
-		look := script{15, true, ink}
-		p.write(look, xy{x, top - 17}, leftAligned, look.fit(nameOf(f, a.films), a.side))
+		look := drawing.Bold(15, ink)
+		p.write(look, xy{x, top - 17}, drawing.Left, look.Fit(nameOf(f, a.films), a.side))
 		y := top - gifHead
 		a.labels[i] = f.panel(p, box{x, y - panelHead - a.side - panelFoot, x + a.side, y}, k, a.labels[i])
 		f.timeline(p, box{x, bottom, x + a.side, bottom + timelineHeight}, most, a.horizon, k, []int{k})
@@ -77,52 +76,13 @@ func (a *animation) draw(p pen, k int) {
 	drawLegend(p, a.entries, xy{gifEdge, bottom - 8}, a.w-2*gifEdge)
 }
 
-// write encodes the animation as a GIF that loops for ever. After the first frame only what changed is stored.
+// write encodes the animation as a GIF.
 func (a *animation) write(w io.Writer) error {
-	out := gif.GIF{}
-	shades := newPress()
-	var before *image.Paletted
+	out := drawing.NewAnimation(gifColors(), gifWeights)
 	for k := range a.frames() {
 		canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(a.w), vg.Length(a.h)), vgimg.UseDPI(gifDPI))
 		a.draw(pen{canvas}, k)
-		now := shades.print(canvas.Image().(*image.RGBA))
-		frame := now
-		if before != nil {
-			frame = changes(before, now)
-		}
-		before = now
-		out.Image = append(out.Image, frame)
-		out.Delay = append(out.Delay, gifDelay)
-		out.Disposal = append(out.Disposal, gif.DisposalNone)
+		out.Add(canvas.Image().(*image.RGBA))
 	}
-	out.Delay[0] = gifStart
-	out.Delay[len(out.Delay)-1] = gifHold
-	size := before.Bounds().Size()
-	out.Config = image.Config{ColorModel: color.Palette(shades.palette), Width: size.X, Height: size.Y}
-	return gif.EncodeAll(w, &out)
-}
-
-// changes returns the smallest part of now that holds every pixel differing from before, transparent where they
-// do not differ. A frame has at least one pixel.
-func changes(before, now *image.Paletted) *image.Paletted {
-	area := image.Rectangle{}
-	for y := range now.Rect.Max.Y {
-		for x := range now.Rect.Max.X {
-			if i := now.PixOffset(x, y); now.Pix[i] != before.Pix[i] {
-				area = area.Union(image.Rect(x, y, x+1, y+1))
-			}
-		}
-	}
-	if area.Empty() {
-		area = image.Rect(0, 0, 1, 1)
-	}
-	out := image.NewPaletted(area, now.Palette)
-	for y := area.Min.Y; y < area.Max.Y; y++ {
-		for x := area.Min.X; x < area.Max.X; x++ {
-			if i := now.PixOffset(x, y); now.Pix[i] != before.Pix[i] {
-				out.Pix[out.PixOffset(x, y)] = now.Pix[i]
-			}
-		}
-	}
-	return out
+	return out.Write(w, gifTimes)
 }

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"skyrail/flight"
+	"skyrail/internal/drawing"
 )
 
 // Film is one flown episode, ready to draw: every moment from the reset to the end. It shares nothing with
@@ -20,11 +19,9 @@ type Film struct {
 	moments  []moment        // moments[k] is the sector after k steps
 }
 
-// What a film may hold. The ranked scenario has 50 steps; an animation of the longest film takes half a minute.
-const (
-	MaxSteps = 200
-	maxTitle = 200 // bytes
-)
+// MaxSteps is what a film may hold. The ranked scenario has 50 steps; an animation of the longest film takes half a
+// minute.
+const MaxSteps = 200
 
 // moment is the sector after a step: what a panel shows.
 type moment struct {
@@ -103,15 +100,14 @@ func Record(cfg flight.Config, seed uint64, actions []int, title string) (Film, 
 }
 
 func checkFilm(cfg flight.Config, actions []int, title string) error {
-	switch unprintable := func(r rune) bool { return !unicode.IsPrint(r) }; {
+	switch {
 	case cfg.MaxSteps > MaxSteps:
 		return fmt.Errorf("max_steps is %d, a film holds at most %d", cfg.MaxSteps, MaxSteps)
 	case len(actions) > cfg.MaxSteps:
 		return fmt.Errorf("%d actions were recorded, the episode has at most %d steps", len(actions), cfg.MaxSteps)
-	case len(title) > maxTitle:
-		return fmt.Errorf("the title has %d bytes, it may have %d", len(title), maxTitle)
-	case !utf8.ValidString(title) || strings.ContainsFunc(title, unprintable):
-		return fmt.Errorf("the title %q holds characters that cannot be drawn", title)
+	}
+	if err := drawing.CheckTitle(title); err != nil {
+		return err
 	}
 	for k, a := range actions {
 		if a < 0 || a >= cfg.Actions() {

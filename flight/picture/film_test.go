@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"skyrail/flight"
+	"skyrail/internal/drawing"
 	"skyrail/internal/golden"
 )
 
@@ -189,7 +190,7 @@ func TestRecordRefuses(t *testing.T) {
 		{"too many steps", long, nil, "", "max_steps is 201, a film holds at most 200"},
 		{"a line break in the title", cfg, nil, "a\nb", `"a\nb" holds characters that cannot be drawn`},
 		{"a title that is no text", cfg, nil, "\xff", "cannot be drawn"},
-		{"a title without end", cfg, nil, strings.Repeat("x", maxTitle+1), "the title has 201 bytes"},
+		{"a title without end", cfg, nil, strings.Repeat("x", drawing.MaxTitle+1), "the title has 201 bytes"},
 	} {
 		_, err := Record(c.cfg, 1829385696, c.actions, c.title)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"skyrail/internal/drawing"
 )
 
 // Format is a kind of picture file.
@@ -29,16 +28,7 @@ func Formats() []Format { return []Format{SVG, PNG, GIF} }
 // FormatOf returns the format that a file's ending stands for, in capitals or not. The error names the endings
 // there are.
 func FormatOf(filename string) (Format, error) {
-	ending := Format(strings.ToLower(strings.TrimPrefix(filepath.Ext(filename), ".")))
-	if slices.Contains(Formats(), ending) {
-		return ending, nil
-	}
-	var names []string
-	for _, f := range Formats() {
-		names = append(names, "."+string(f))
-	}
-	return "", fmt.Errorf("cannot tell the kind of picture from the name %q, it must end in %s or %s",
-		filename, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+	return drawing.FormatOf(filename, Formats())
 }
 
 // MaxFilms is how many films a picture compares at most.

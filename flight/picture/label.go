@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"math"
 	"strconv"
+
+	"skyrail/internal/drawing"
 )
 
 // label is the block of text of one aircraft.
@@ -23,7 +25,7 @@ type row []span
 // span is a piece of text in a label, on a plate of its own if plate is set.
 type span struct {
 	text  string
-	look  script
+	look  drawing.Script
 	plate color.Color
 }
 
@@ -37,7 +39,7 @@ const (
 )
 
 // orderText is how the name of a clearance looks.
-var orderText = script{labelText - 1.5, true, ink}
+var orderText = drawing.Bold(labelText-1.5, ink)
 
 // How many aircraft a picture may hold for labels of full length, and of one row.
 const (
@@ -51,31 +53,31 @@ const (
 func newLabel(m *moment, i int, anchor xy, clear float64) label {
 	c := &m.craft[i]
 	l := label{anchor: anchor, clear: clear, alarm: m.inLoss(i), faint: !c.inside()}
-	text := script{labelText, true, ink}
-	quiet := script{labelText - 1, false, soft}
+	text := drawing.Bold(labelText, ink)
+	quiet := drawing.Plain(labelText-1, soft)
 	if l.faint {
-		text.color = soft
+		text.Color = soft
 	}
 
-	head := row{{strconv.Itoa(i), script{labelText - 0.5, true, paper}, c.color()}}
+	head := row{{strconv.Itoa(i), drawing.Bold(labelText-0.5, paper), c.color()}}
 	if len(m.craft) <= rowLabels {
 		head = append(head, span{text: number(c.Level), look: text})
 		if off := c.levelsOff(); off != 0 {
-			head = append(head, span{text: arrow(off) + number(math.Abs(off)), look: script{labelText, true, toldText}})
+			head = append(head, span{text: arrow(off) + number(math.Abs(off)), look: drawing.Bold(labelText, toldText)})
 		}
 	}
 	l.rows = append(l.rows, head)
 	if len(m.craft) <= fullLabels && !l.faint {
 		speed := span{text: number(c.Speed) + " m/s", look: quiet}
 		if off := c.Speed - c.entrySpeed; off != 0 {
-			speed = span{text: arrow(off) + number(c.Speed) + " m/s", look: script{labelText - 1, true, toldText}}
+			speed = span{text: arrow(off) + number(c.Speed) + " m/s", look: drawing.Bold(labelText-1, toldText)}
 		}
 		l.rows = append(l.rows, row{speed})
 	}
 	if o := m.order; o.given && o.aircraft == i {
 		plate := span{o.clearance.String(), orderText, told}
 		if o.refused {
-			plate = span{plate.text + " refused", script{orderText.size, true, soft}, grid}
+			plate = span{plate.text + " refused", drawing.Bold(orderText.Size, soft), grid}
 		}
 		l.rows = append(l.rows, row{plate})
 	}
@@ -96,13 +98,13 @@ func (r row) size() (w, h float64) {
 			w += spanGap
 		}
 		w += s.width()
-		h = max(h, s.look.size)
+		h = max(h, s.look.Size)
 	}
 	return w, h
 }
 
 func (s span) width() float64 {
-	w := s.look.width(s.text)
+	w := s.look.Width(s.text)
 	if s.plate != nil {
 		w += 2 * platePad
 	}
@@ -154,8 +156,8 @@ func (l *label) draw(p pen, centre xy) {
 				p.fill(s.plate, rounded(box{x, y - 0.5, x + w, y + h - 0.5}, 2.5))
 			}
 			// Digits and capitals are 0.72 of the size high; this centres them in the row.
-			base := y - 0.5 + (h-float64(0.72*s.look.size))/2
-			p.write(s.look, xy{x + pad, base}, leftAligned, s.text)
+			base := y - 0.5 + (h-float64(0.72*s.look.Size))/2
+			p.write(s.look, xy{x + pad, base}, drawing.Left, s.text)
 			x += w + spanGap
 		}
 		y -= rowGap

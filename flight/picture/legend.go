@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"skyrail/flight"
+	"skyrail/internal/drawing"
 )
 
 // entry is a sign of the legend and what it means.
@@ -13,7 +14,7 @@ type entry struct {
 	text  string
 }
 
-var legendText = script{12, false, ink}
+var legendText = drawing.Plain(12, ink)
 
 const (
 	legendRow = 20.0
@@ -55,17 +56,17 @@ func legend(films []Film, side float64) []entry {
 			p.fill(hotspot, circle(at, 7))
 			p.stroke(hotspotRim, 0.8, circle(at, 7), 2, 2)
 		}, "hotspot, 1 km around"},
-		{17 + orderText.width(sample) + 2*platePad, func(p pen, l xy) {
+		{17 + orderText.Width(sample) + 2*platePad, func(p pen, l xy) {
 			drawOrder(p, l.plus(7, 0), false)
 			drawDart(p, l.plus(7, 0), xy{1, 0}, converging)
-			p.fill(told, rounded(box{l.x + 17, l.y - 6, l.x + 17 + orderText.width(sample) + 2*platePad, l.y + 6}, 2.5))
-			p.write(orderText, l.plus(17+platePad, -3.8), leftAligned, sample)
+			p.fill(told, rounded(box{l.x + 17, l.y - 6, l.x + 17 + orderText.Width(sample) + 2*platePad, l.y + 6}, 2.5))
+			p.write(orderText, l.plus(17+platePad, -3.8), drawing.Left, sample)
 		}, "clearance of this step"},
 		words([]span{
-			{text: "374", look: script{labelText, true, ink}},
-			{text: "▲2", look: script{labelText, true, toldText}},
+			{text: "374", look: drawing.Bold(labelText, ink)},
+			{text: "▲2", look: drawing.Bold(labelText, toldText)},
 		}, "level, 2 above the entry level"),
-		words([]span{{text: "▼270 m/s", look: script{labelText - 1, true, toldText}}}, "below the entry speed"),
+		words([]span{{text: "▼270 m/s", look: drawing.Bold(labelText-1, toldText)}}, "below the entry speed"),
 		{16, func(p pen, l xy) {
 			drawDart(p, l.plus(8, 0), xy{1, 0}, faded(converging))
 		}, "has left the sector, here"},
@@ -95,7 +96,7 @@ func words(sign []span, text string) entry {
 	}
 	return entry{w, func(p pen, l xy) {
 		for _, s := range sign {
-			p.write(s.look, l.plus(0, -4.3), leftAligned, s.text)
+			p.write(s.look, l.plus(0, -4.3), drawing.Left, s.text)
 			l.x += s.width() + 2
 		}
 	}, text}
@@ -104,7 +105,7 @@ func words(sign []span, text string) entry {
 // drawWay draws the dots behind an aircraft and the line ahead of it.
 func drawWay(p pen, left xy) {
 	for i, x := range []float64{1, 6, 11, 16} {
-		p.fill(mix(converging, sky, 80), circle(left.plus(x, 0), 1+float64(float64(i)*0.25)))
+		p.fill(drawing.Mix(converging, sky, 80), circle(left.plus(x, 0), 1+float64(float64(i)*0.25)))
 	}
 	at := left.plus(23, 0)
 	p.line(converging, 1.3, at, at.plus(22, 0))
@@ -115,7 +116,7 @@ func drawWay(p pen, left xy) {
 func flow(entries []entry, width float64) (places []xy, height float64) {
 	x := 0.0
 	for _, e := range entries {
-		w := e.width + signGap + legendText.width(e.text)
+		w := e.width + signGap + legendText.Width(e.text)
 		if x > 0 && x+w > width {
 			x, height = 0, height+legendRow
 		}
@@ -131,6 +132,6 @@ func drawLegend(p pen, entries []entry, top xy, width float64) {
 	for i, e := range entries {
 		at := top.plus(places[i].x, places[i].y)
 		e.draw(p, at)
-		p.write(legendText, at.plus(e.width+signGap, -4.3), leftAligned, e.text)
+		p.write(legendText, at.plus(e.width+signGap, -4.3), drawing.Left, e.text)
 	}
 }

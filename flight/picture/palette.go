@@ -1,8 +1,9 @@
 package picture
 
 import (
-	"image"
 	"image/color"
+
+	"skyrail/internal/drawing"
 )
 
 // The colours. Meaning never hangs on a hue alone: a loss of separation is also a solid ring and a line, a
@@ -39,22 +40,18 @@ var (
 	grounds = []color.RGBA{paper, sky, dusk, grid, hotspot, dangerWash}
 )
 
-// mix returns the colour a share of the way from a to b, in 256ths.
-func mix(a, b color.RGBA, share int) color.RGBA {
-	part := func(a, b uint8) uint8 { return uint8((int(a)*(256-share) + int(b)*share + 128) / 256) }
-	return color.RGBA{part(a.R, b.R), part(a.G, b.G), part(a.B, b.B), 0xFF}
-}
-
 // faded returns the colour of something that is of less interest.
-func faded(c color.RGBA) color.RGBA { return mix(c, sky, 140) }
+func faded(c color.RGBA) color.RGBA { return drawing.Mix(c, sky, 140) }
 
-// gifPalette returns the one palette of an animation: the transparent colour, the colours themselves, and what
-// smooth edges make of them on the grounds they are drawn on.
-func gifPalette() color.Palette {
-	colours := color.Palette{color.RGBA{}}
+// gifWeights are what differences in red, green and blue count: the eye minds green most.
+var gifWeights = [3]int{3, 6, 1}
+
+// gifColors returns what an animation is drawn in: the colours themselves, and what smooth edges make of them on the
+// grounds they are drawn on. The most important come first, as there may be more than fit.
+func gifColors() (colours []color.RGBA) {
 	have := map[color.RGBA]bool{}
 	add := func(c color.RGBA) {
-		if !have[c] && len(colours) < 256 {
+		if !have[c] {
 			have[c] = true
 			colours = append(colours, c)
 		}
@@ -67,7 +64,7 @@ func gifPalette() color.Palette {
 	}
 	edge := func(ink, ground color.RGBA, shades int) {
 		for s := 1; s <= shades; s++ {
-			add(mix(ink, ground, s*256/(shades+1)))
+			add(drawing.Mix(ink, ground, s*256/(shades+1)))
 		}
 	}
 	for i, c := range inks {
@@ -84,46 +81,4 @@ func gifPalette() color.Palette {
 	edge(danger, told, 4)
 	edge(hotspotRim, hotspot, 4)
 	return colours
-}
-
-// press maps pictures to a palette.
-type press struct {
-	palette color.Palette
-	known   map[color.RGBA]uint8
-}
-
-func newPress() *press {
-	return &press{palette: gifPalette(), known: map[color.RGBA]uint8{}}
-}
-
-// print returns img in the colours of the palette, each pixel the nearest one.
-func (p *press) print(img *image.RGBA) *image.Paletted {
-	out := image.NewPaletted(img.Bounds(), p.palette)
-	var last color.RGBA
-	var index uint8 // of last; 0 is the transparent colour, and so is the zero last
-	for i := range out.Pix {
-		c := color.RGBA{img.Pix[4*i], img.Pix[4*i+1], img.Pix[4*i+2], img.Pix[4*i+3]}
-		if c != last {
-			last, index = c, p.nearest(c)
-		}
-		out.Pix[i] = index
-	}
-	return out
-}
-
-// nearest returns the index of the colour closest to c that is not the transparent one.
-func (p *press) nearest(c color.RGBA) uint8 {
-	if i, ok := p.known[c]; ok {
-		return i
-	}
-	best, least := 0, int(^uint(0)>>1)
-	for i, q := range p.palette[1:] {
-		q := q.(color.RGBA)
-		dr, dg, db := int(c.R)-int(q.R), int(c.G)-int(q.G), int(c.B)-int(q.B)
-		if d := 3*dr*dr + 6*dg*dg + db*db; d < least { // the eye minds green most
-			best, least = i+1, d
-		}
-	}
-	p.known[c] = uint8(best)
-	return uint8(best)
 }

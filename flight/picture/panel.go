@@ -5,6 +5,7 @@ import (
 	"image/color"
 
 	"skyrail/flight"
+	"skyrail/internal/drawing"
 )
 
 // The parts of a panel, in points: a line of step and state above, the sector, a line of counters below.
@@ -25,7 +26,7 @@ func (f *Film) panel(p pen, area box, k int, was []xy) []xy {
 	}
 	offsets := s.draw(was)
 	counters := fmt.Sprintf("congestion %d%sexit miss %.2f%sclearances %d", m.congestion, gap, m.exitMiss, gap, m.clearances)
-	p.write(script{12, false, ink}, xy{area.x0 + 1, area.y0 + 5}, leftAligned, counters)
+	p.write(drawing.Plain(12, ink), xy{area.x0 + 1, area.y0 + 5}, drawing.Left, counters)
 	return offsets
 }
 
@@ -34,10 +35,10 @@ func (f *Film) panelHead(p pen, area box, k int) {
 	m := f.at(k)
 	base := area.y1 - 14
 	step := fmt.Sprintf("step %d", k)
-	look := script{14, true, ink}
-	p.write(look, xy{area.x0 + 1, base}, leftAligned, step)
+	look := drawing.Bold(14, ink)
+	p.write(look, xy{area.x0 + 1, base}, drawing.Left, step)
 	seconds := fmt.Sprintf("%g s", float64(k)*flight.DT)
-	p.write(script{12, false, soft}, xy{area.x0 + 1 + look.width(step) + 7, base}, leftAligned, seconds)
+	p.write(drawing.Plain(12, soft), xy{area.x0 + 1 + look.Width(step) + 7, base}, drawing.Left, seconds)
 
 	text := m.state.String()
 	if k > f.last() {
@@ -47,13 +48,13 @@ func (f *Film) panelHead(p pen, area box, k int) {
 	}
 	tone := m.tone()
 	if m.state == flying {
-		p.write(script{12, false, soft}, xy{area.x1 - 1, base}, rightAligned, text)
+		p.write(drawing.Plain(12, soft), xy{area.x1 - 1, base}, drawing.Right, text)
 		return
 	}
-	badge := script{12, true, paper}
-	w := badge.width(text) + 12
+	badge := drawing.Bold(12, paper)
+	w := badge.Width(text) + 12
 	p.fill(tone, rounded(box{area.x1 - w, base - 4.2, area.x1, base + 12.2}, 4))
-	p.write(badge, xy{area.x1 - 6, base}, rightAligned, text)
+	p.write(badge, xy{area.x1 - 6, base}, drawing.Right, text)
 }
 
 // tone is the colour of a state.

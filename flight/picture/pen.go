@@ -1,16 +1,12 @@
 package picture
 
 import (
-	"fmt"
 	"image/color"
 	"math"
 
-	"codeberg.org/go-fonts/liberation/liberationsansbold"
-	"codeberg.org/go-fonts/liberation/liberationsansregular"
-	xfont "golang.org/x/image/font"
-	"golang.org/x/image/font/opentype"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+
+	"skyrail/internal/drawing"
 )
 
 // pen draws on a canvas of any kind. Everything on paper is in points, y up.
@@ -43,14 +39,7 @@ func (p pen) fill(c color.Color, path vg.Path) {
 
 // stroke draws along the path; dashes are lengths of dash, gap, dash, …
 func (p pen) stroke(c color.Color, width float64, path vg.Path, dashes ...float64) {
-	pattern := make([]vg.Length, len(dashes))
-	for i, d := range dashes {
-		pattern[i] = vg.Length(d)
-	}
-	p.canvas.SetColor(c)
-	p.canvas.SetLineWidth(vg.Length(width))
-	p.canvas.SetLineDash(pattern, 0)
-	p.canvas.Stroke(path)
+	drawing.Stroke(p.canvas, c, width, path, dashes...)
 }
 
 // line draws from a to b.
@@ -103,60 +92,6 @@ func rounded(b box, r float64) (path vg.Path) {
 	return path
 }
 
-// script is how text looks.
-type script struct {
-	size  float64 // points
-	bold  bool
-	color color.Color
-}
-
-// The fonts have the widths of Arial and Helvetica, so that an SVG looks the same where those take over.
-var (
-	regular = parseFont(liberationsansregular.TTF)
-	bold    = parseFont(liberationsansbold.TTF)
-)
-
-func parseFont(ttf []byte) *opentype.Font {
-	f, err := opentype.Parse(ttf)
-	if err != nil {
-		panic(fmt.Sprintf("picture: a font compiled in does not parse: %v", err))
-	}
-	return f
-}
-
-func (s script) face() font.Face {
-	f := font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(s.size)}, Face: regular}
-	if s.bold {
-		f.Font.Weight, f.Face = xfont.WeightBold, bold
-	}
-	return f
-}
-
-// width returns the length of text in points.
-func (s script) width(text string) float64 {
-	face := s.face()
-	return float64(face.Width(text))
-}
-
-// fit shortens text to a width.
-func (s script) fit(text string, width float64) string {
-	if s.width(text) <= width {
-		return text
-	}
-	runes := []rune(text)
-	for len(runes) > 0 && s.width(string(runes)+"…") > width {
-		runes = runes[:len(runes)-1]
-	}
-	return string(runes) + "…"
-}
-
-// The places of text about the point it is written at.
-const (
-	leftAligned  = 0.0
-	centred      = 0.5
-	rightAligned = 1.0
-)
-
 // What sets pieces of a line apart. The spaces do not break: an SVG would make one of several common ones.
 const (
 	gap = "\u00a0\u00a0\u00a0"
@@ -164,9 +99,8 @@ const (
 )
 
 // write writes text on the baseline through at; align says which share of it lies to the left of at.
-func (p pen) write(s script, at xy, align float64, text string) {
-	p.canvas.SetColor(s.color)
-	p.canvas.FillString(s.face(), at.plus(-float64(s.width(text)*align), 0).vg(), text)
+func (p pen) write(s drawing.Script, at xy, align float64, text string) {
+	s.Write(p.canvas, at.vg(), align, text)
 }
 
 // box is an upright rectangle on paper.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"skyrail/flight"
+	"skyrail/internal/drawing"
 	"skyrail/internal/elementary"
 )
 
@@ -127,10 +128,10 @@ func (s *sector) ground() {
 	s.line(hotspotRim, 0.8, centre.plus(0, -3), centre.plus(0, 3))
 	if s.late {
 		text := fmt.Sprintf("last moment (step %d)", s.m.step)
-		look := script{11, true, soft}
+		look := drawing.Bold(11, soft)
 		at := s.at(l, -l).plus(-5, 6)
-		s.write(look, at, rightAligned, text)
-		s.busy = append(s.busy, box{at.x - look.width(text), at.y - 3, at.x, at.y + 11})
+		s.write(look, at, drawing.Right, text)
+		s.busy = append(s.busy, box{at.x - look.Width(text), at.y - 3, at.x, at.y + 11})
 	}
 }
 
@@ -164,7 +165,7 @@ func (s *sector) history() {
 			s.fill(told, orders)
 		}
 		if len(dots) > 0 {
-			s.fill(mix(c.color(), sky, 80), dots)
+			s.fill(drawing.Mix(c.color(), sky, 80), dots)
 		}
 	}
 }
@@ -197,7 +198,7 @@ func drawRing(p pen, at xy, r float64, tint color.RGBA, lost bool) {
 		p.stroke(danger, 1.9, circle(at, r))
 		return
 	}
-	p.stroke(mix(tint, sky, 60), 0.8, circle(at, r), 2.2, 1.6)
+	p.stroke(drawing.Mix(tint, sky, 60), 0.8, circle(at, r), 2.2, 1.6)
 }
 
 // vector draws how far an aircraft flies in the time ahead.
@@ -262,10 +263,10 @@ func (s *sector) burst() {
 		}
 		marked = append(marked, at)
 		drawBurst(s.pen, at, 19)
-		cry := script{12, true, paper}
-		plate := boxAt(at.plus(0, 30), cry.width("MID-AIR")+12, 17)
+		cry := drawing.Bold(12, paper)
+		plate := boxAt(at.plus(0, 30), cry.Width("MID-AIR")+12, 17)
 		s.fill(danger, rounded(plate, 3))
-		s.write(cry, xy{at.x, plate.y0 + 4.4}, centred, "MID-AIR")
+		s.write(cry, xy{at.x, plate.y0 + 4.4}, drawing.Centred, "MID-AIR")
 		s.busy = append(s.busy, boxAt(at, 34, 34), plate)
 	}
 }

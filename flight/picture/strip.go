@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"skyrail/internal/drawing"
 )
 
 // columns is how many moments a strip shows at most.
@@ -53,7 +55,7 @@ func (s *strip) filmHeight() float64 {
 func (s *strip) draw(p pen) {
 	p.fill(paper, box{0, 0, s.w, s.h}.path())
 	top := s.h - edge
-	p.write(script{19, true, ink}, xy{edge, top - 16}, leftAligned, heading(s.films))
+	p.write(drawing.Bold(19, ink), xy{edge, top - 16}, drawing.Left, heading(s.films))
 	top -= titleRow
 	most := mostEvents(s.films)
 	for i := range s.films {
@@ -74,16 +76,16 @@ func (s *strip) draw(p pen) {
 
 // drawFilmHead writes the name of a film and how it ended.
 func drawFilmHead(p pen, f *Film, area box, name string) {
-	end := script{13, false, ink}
+	end := drawing.Plain(13, ink)
 	outcome := f.outcome()
 	if f.at(f.last()).midAir {
-		end.color = danger
+		end.Color = danger
 	}
-	look := script{16, true, ink}
-	room := area.width() - end.width(outcome) - 16
+	look := drawing.Bold(16, ink)
+	room := area.width() - end.Width(outcome) - 16
 	p.line(grid, 1, xy{area.x0, area.y1}, xy{area.x1, area.y1})
-	p.write(look, xy{area.x0, area.y0 + 7}, leftAligned, look.fit(name, room))
-	p.write(end, xy{area.x1, area.y0 + 7}, rightAligned, outcome)
+	p.write(look, xy{area.x0, area.y0 + 7}, drawing.Left, look.Fit(name, room))
+	p.write(end, xy{area.x1, area.y0 + 7}, drawing.Right, outcome)
 }
 
 // heading is the title of a picture.

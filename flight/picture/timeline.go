@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot/vg"
+
+	"skyrail/internal/drawing"
 )
 
 // The timeline is the whole episode in a line: bars for the pairs that had lost separation after each step,
@@ -33,7 +35,7 @@ func (f *Film) timeline(p pen, area box, most, horizon, until int, shown []int) 
 	for _, k := range shown {
 		x := at(float64(k))
 		p.line(soft, 0.8, xy{x, axis - timelineTicks - 2}, xy{x, area.y1})
-		p.write(script{9, true, soft}, xy{x, area.y0 + 1.5}, share(k, horizon), strconv.Itoa(k))
+		p.write(drawing.Bold(9, soft), xy{x, area.y0 + 1.5}, share(k, horizon), strconv.Itoa(k))
 	}
 
 	half := min(float64(area.width())/float64(horizon)*0.38, 4.5)
@@ -85,11 +87,11 @@ func (f *Film) endMark(p pen, at xy) {
 func share(k, horizon int) float64 {
 	switch k {
 	case 0:
-		return leftAligned
+		return drawing.Left
 	case horizon:
-		return rightAligned
+		return drawing.Right
 	}
-	return centred
+	return drawing.Centred
 }
 
 // mostEvents returns the largest number of pairs in loss after a step of any film, at least 1.

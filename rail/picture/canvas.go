@@ -9,13 +9,10 @@ import (
 	"math"
 	"strconv"
 
-	"codeberg.org/go-fonts/liberation/liberationsansbold"
-	"codeberg.org/go-fonts/liberation/liberationsansregular"
-	xfont "golang.org/x/image/font"
-	"golang.org/x/image/font/opentype"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"skyrail/internal/drawing"
 )
 
 // canvas is what pictures are drawn on. Places are in pixels, from the top left corner, y down.
@@ -24,15 +21,8 @@ type canvas interface {
 	// stroke draws along a path; dashes are lengths of dash, gap, dash, …
 	stroke(c color.RGBA, width float64, p vg.Path, dashes ...float64)
 	// write writes on the baseline through at; align says which share of the text lies to the left of at.
-	write(s script, at xy, align float64, text string)
+	write(s drawing.Script, at xy, align float64, text string)
 }
-
-// The alignments of text.
-const (
-	leftAligned  = 0.0
-	centred      = 0.5
-	rightAligned = 1.0
-)
 
 // xy is a place, or a way.
 type xy struct{ x, y float64 }
@@ -82,53 +72,6 @@ func circle(centre xy, r float64) (p vg.Path) {
 	return p
 }
 
-// script is how text looks.
-type script struct {
-	size  float64 // pixels
-	bold  bool
-	color color.RGBA
-}
-
-// The fonts have the widths of Arial and Helvetica, so that an SVG looks the same where those take over.
-var (
-	regular = parseFont(liberationsansregular.TTF)
-	bold    = parseFont(liberationsansbold.TTF)
-)
-
-func parseFont(ttf []byte) *opentype.Font {
-	f, err := opentype.Parse(ttf)
-	if err != nil {
-		panic(fmt.Sprintf("picture: a font compiled in does not parse: %v", err))
-	}
-	return f
-}
-
-func (s script) face() font.Face {
-	f := font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(s.size)}, Face: regular}
-	if s.bold {
-		f.Font.Weight, f.Face = xfont.WeightBold, bold
-	}
-	return f
-}
-
-// width returns the length of text.
-func (s script) width(text string) float64 {
-	face := s.face()
-	return float64(face.Width(text))
-}
-
-// fit shortens text to a width.
-func (s script) fit(text string, width float64) string {
-	if s.width(text) <= width {
-		return text
-	}
-	runes := []rune(text)
-	for len(runes) > 0 && s.width(string(runes)+"…") > width {
-		runes = runes[:len(runes)-1]
-	}
-	return string(runes) + "…"
-}
-
 // vector is a canvas that becomes an SVG.
 type vector struct {
 	bytes.Buffer
@@ -162,20 +105,20 @@ func (v *vector) stroke(c color.RGBA, width float64, p vg.Path, dashes ...float6
 	fmt.Fprintf(v, ` d="%s"/>`+"\n", pathData(p))
 }
 
-func (v *vector) write(s script, at xy, align float64, text string) {
+func (v *vector) write(s drawing.Script, at xy, align float64, text string) {
 	anchor := ""
 	switch align {
-	case centred:
+	case drawing.Centred:
 		anchor = ` text-anchor="middle"`
-	case rightAligned:
+	case drawing.Right:
 		anchor = ` text-anchor="end"`
 	}
 	weight := ""
-	if s.bold {
+	if s.Bold {
 		weight = ` font-weight="bold"`
 	}
 	fmt.Fprintf(v, `<text x="%s" y="%s" font-size="%s"%s%s fill="%s">%s</text>`+"\n",
-		short(at.x), short(at.y), short(s.size), anchor, weight, hex(s.color), html.EscapeString(text))
+		short(at.x), short(at.y), short(s.Size), anchor, weight, hex(s.Color), html.EscapeString(text))
 }
 
 func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
@@ -246,17 +189,9 @@ func (p *pixels) fill(c color.RGBA, path vg.Path) {
 }
 
 func (p *pixels) stroke(c color.RGBA, width float64, path vg.Path, dashes ...float64) {
-	pattern := make([]vg.Length, len(dashes))
-	for i, d := range dashes {
-		pattern[i] = vg.Length(d)
-	}
-	p.canvas.SetColor(c)
-	p.canvas.SetLineWidth(vg.Length(width))
-	p.canvas.SetLineDash(pattern, 0)
-	p.canvas.Stroke(p.up(path))
+	drawing.Stroke(p.canvas, c, width, p.up(path), dashes...)
 }
 
-func (p *pixels) write(s script, at xy, align float64, text string) {
-	p.canvas.SetColor(s.color)
-	p.canvas.FillString(s.face(), vg.Point{X: vg.Length(at.x - float64(s.width(text)*align)), Y: vg.Length(p.h - at.y)}, text)
+func (p *pixels) write(s drawing.Script, at xy, align float64, text string) {
+	s.Write(p.canvas, xy{at.x, p.h - at.y}.vg(), align, text)
 }

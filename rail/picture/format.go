@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"image/png"
 	"io"
-	"path/filepath"
-	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"skyrail/internal/drawing"
 	"skyrail/rail"
 )
 
@@ -31,11 +27,7 @@ func Formats() []Format { return []Format{SVG, PNG, GIF, HTML} }
 // FormatOf returns the format that a file's ending stands for, in capitals or not. The error names the endings there
 // are.
 func FormatOf(filename string) (Format, error) {
-	ending := Format(strings.ToLower(strings.TrimPrefix(filepath.Ext(filename), ".")))
-	if slices.Contains(Formats(), ending) {
-		return ending, nil
-	}
-	return "", fmt.Errorf("cannot tell the kind of picture from the name %q, it must end in .svg, .png, .gif or .html", filename)
+	return drawing.FormatOf(filename, Formats())
 }
 
 // Options say what of a recording is drawn, and how. The zero value draws all of it.
@@ -58,7 +50,6 @@ const (
 )
 
 const (
-	maxTitle  = 200       // bytes
 	maxPixels = 64 << 20  // of a picture
 	maxFilm   = 512 << 20 // of all frames of an animation
 )
@@ -113,16 +104,14 @@ func (r *Recording) check(o *Options) (from, to int, err error) {
 	if o.To.Given {
 		to = o.To.Step
 	}
-	unprintable := func(c rune) bool { return !unicode.IsPrint(c) }
 	switch {
 	case from < r.First() || to > r.Last() || from > to:
 		return 0, 0, fmt.Errorf("steps %d to %d: want steps from %d to %d, which were recorded", from, to, r.First(), r.Last())
 	case o.Cell != 0 && (o.Cell < MinCell || o.Cell > MaxCell):
 		return 0, 0, fmt.Errorf("cells of %d pixels: want %d to %d, or 0 for a size that suits", o.Cell, MinCell, MaxCell)
-	case len(o.Title) > maxTitle:
-		return 0, 0, fmt.Errorf("the title has %d bytes, it may have %d", len(o.Title), maxTitle)
-	case !utf8.ValidString(o.Title) || strings.ContainsFunc(o.Title, unprintable):
-		return 0, 0, fmt.Errorf("the title %q holds characters that cannot be drawn", o.Title)
+	}
+	if err := drawing.CheckTitle(o.Title); err != nil {
+		return 0, 0, err
 	}
 	for _, i := range o.Selected {
 		if i < 0 || i >= r.Trains() {

@@ -1,9 +1,10 @@
 package picture
 
 import (
-	"image"
 	"image/color"
+	"slices"
 
+	"skyrail/internal/drawing"
 	"skyrail/rail"
 )
 
@@ -44,60 +45,24 @@ func lettering(s rail.State) color.RGBA {
 	return paper
 }
 
-// mix returns the colour a share of the way from a to b, in 256ths.
-func mix(a, b color.RGBA, share int) color.RGBA {
-	part := func(a, b uint8) uint8 { return uint8((int(a)*(256-share) + int(b)*share + 128) / 256) }
-	return color.RGBA{part(a.R, b.R), part(a.G, b.G), part(a.B, b.B), 0xFF}
-}
-
-// filmColors is the one palette of an animation: the transparent colour, the colours themselves, and what smooth edges
-// make of them.
-func filmColors() color.Palette {
+// filmColors is what an animation is drawn in: the colours themselves, and what smooth edges make of them.
+func filmColors() []color.RGBA {
 	grounds := []color.RGBA{paper, land, raster, between}
 	inks := []color.RGBA{ink, soft, rails, sleepers, parapet, place, chosen, stuck}
 	inks = append(inks, stateColors[:]...)
-	colours := color.Palette{color.RGBA{}}
-	for _, c := range append(grounds, inks...) {
-		colours = append(colours, c)
-	}
+	colours := slices.Concat(grounds, inks)
 	for _, c := range inks {
 		for share := 51; share < 256; share += 51 {
-			colours = append(colours, mix(c, land, share))
+			colours = append(colours, drawing.Mix(c, land, share))
 		}
 	}
 	for _, s := range stateColors { // text on trains, trains on tracks
 		for share := 64; share < 256; share += 64 {
-			colours = append(colours, mix(s, paper, share), mix(s, ink, share), mix(s, rails, share))
+			colours = append(colours, drawing.Mix(s, paper, share), drawing.Mix(s, ink, share), drawing.Mix(s, rails, share))
 		}
 	}
 	for share := 32; share < 256; share += 32 {
-		colours = append(colours, mix(ink, paper, share), mix(soft, paper, share))
+		colours = append(colours, drawing.Mix(ink, paper, share), drawing.Mix(soft, paper, share))
 	}
 	return colours
-}
-
-// press brings pictures into the colours of an animation.
-type press struct {
-	colours color.Palette
-	known   map[color.RGBA]uint8
-}
-
-// print returns img with each pixel in the nearest colour.
-func (p *press) print(img *image.RGBA) *image.Paletted {
-	out := image.NewPaletted(img.Bounds(), p.colours)
-	var last color.RGBA
-	var index uint8
-	for i := range out.Pix {
-		c := color.RGBA{img.Pix[4*i], img.Pix[4*i+1], img.Pix[4*i+2], 0xFF}
-		if c != last {
-			known := false
-			if index, known = p.known[c]; !known {
-				index = uint8(1 + p.colours[1:].Index(c))
-				p.known[c] = index
-			}
-			last = c
-		}
-		out.Pix[i] = index
-	}
-	return out
 }

@@ -4,6 +4,7 @@ import (
 	"image/color"
 	"strconv"
 
+	"skyrail/internal/drawing"
 	"skyrail/rail"
 )
 
@@ -51,10 +52,10 @@ func drawPlace(c canvas, centre xy, size float64, m mark, strong bool) {
 		c.stroke(tint, width, rectangle(centre, 0.84*size, 0.84*size))
 	}
 	if strong {
-		look := script{max(0.36*size, 9), true, paper}
+		look := drawing.Bold(max(0.36*size, 9), paper)
 		at := centre.plus(xy{-0.42, -0.42}.times(size))
-		w := look.width(m.text) + 0.5*look.size
-		c.fill(chosen, rectangle(at, w, 1.25*look.size))
-		c.write(look, at.plus(xy{0, 0.36 * look.size}), centred, m.text)
+		w := look.Width(m.text) + 0.5*look.Size
+		c.fill(chosen, rectangle(at, w, 1.25*look.Size))
+		c.write(look, at.plus(xy{0, 0.36 * look.Size}), drawing.Centred, m.text)
 	}
 }

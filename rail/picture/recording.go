@@ -99,18 +99,28 @@ func (r *Recording) at(step int) []moment {
 	return r.moments[k*n : (k+1)*n]
 }
 
-// exit is the direction in which train i leaves the cell in which it is after a step: the one it took, as far as it was
+// nexts returns for each moment of a train on the map the node it goes to when it leaves its own, NoNode if it was not
+// recorded to go to one. They are in the order of the moments.
+func (r *Recording) nexts() []rail.Node {
+	next, n := make([]rail.Node, len(r.moments)), r.Trains()
+	for k := len(next) - 1; k >= 0; k-- {
+		switch after := k + n; {
+		case after >= len(next):
+			next[k] = rail.NoNode
+		case r.moments[after].node != r.moments[k].node:
+			next[k] = r.moments[after].node
+		default:
+			next[k] = next[after]
+		}
+	}
+	return next
+}
+
+// exit is the direction in which a train leaves the cell of a node for the next: the one it took, as far as it was
 // recorded, or else ahead if the track leads there, or else the first there is. A cell without a way out is left ahead.
-func (r *Recording) exit(step, i int) rail.Heading {
-	node := r.at(step)[i].node
-	for k := step + 1; k <= r.Last(); k++ {
-		next := r.at(k)[i].node
-		if next == rail.NoNode {
-			break
-		}
-		if next != node {
-			return next.Heading()
-		}
+func (r *Recording) exit(node, next rail.Node) rail.Heading {
+	if next != rail.NoNode {
+		return next.Heading()
 	}
 	t, in := r.net.Transitions(node), node.Heading()
 	for out := rail.North; !t.Allows(in, in) && out <= rail.West; out++ {

@@ -162,6 +162,25 @@ func TestRecordingIsTheEpisode(t *testing.T) {
 	}
 }
 
+func TestTrainsGoToTheNextNode(t *testing.T) {
+	const off = rail.NoNode
+	nodes := [][]rail.Node{{8, off, 20}, {8, 5, 20}, {12, 5, 24}, {off, 5, 20}, {off, 5, 20}} // by step
+	r := &Recording{scenario: &rail.Scenario{Trains: make([]rail.Train, 3)}, steps: len(nodes)}
+	for _, step := range nodes {
+		for _, n := range step {
+			r.moments = append(r.moments, moment{node: n})
+		}
+	}
+	got := r.nexts()
+	for k, want := range [][]rail.Node{{12, off, 24}, {12, off, 24}, {off, off, 20}, {off, off, off}, {off, off, off}} {
+		for i, want := range want {
+			if got := got[3*k+i]; nodes[k][i] != off && got != want {
+				t.Errorf("step %d, train %d at %d: got the next node %d, want %d", k, i, nodes[k][i], got, want)
+			}
+		}
+	}
+}
+
 func TestRecordRefuses(t *testing.T) {
 	_, e := episode(t, "s04_oval")
 	_, other := episode(t, "s04_oval")

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"skyrail/internal/drawing"
 	"skyrail/rail"
 )
 
@@ -21,6 +22,7 @@ const (
 // scene is the layout of a picture of one step.
 type scene struct {
 	*Recording
+	next     []rail.Node // of nexts
 	title    string
 	selected []int
 	size     float64 // of a cell
@@ -29,7 +31,7 @@ type scene struct {
 }
 
 func newScene(r *Recording, o *Options, size float64) *scene {
-	s := &scene{Recording: r, title: o.Title, selected: o.Selected, size: size}
+	s := &scene{Recording: r, next: r.nexts(), title: o.Title, selected: o.Selected, size: size}
 	width, height := float64(r.net.Width())*size, float64(r.net.Height())*size
 	s.w = math.Ceil(max(width+coordinates+2*edge, narrowest))
 	_, counted := flow(s.tallies(r.first), s.inner())
@@ -73,17 +75,17 @@ func (s *scene) grid(c canvas) {
 			break
 		}
 	}
-	look := script{10, false, soft}
+	look := drawing.Plain(10, soft)
 	var p vg.Path
 	for col := 0; col < s.net.Width(); col += every {
 		x := s.map0.x + float64(col)*s.size
 		p = append(p, lines(xy{x, s.map0.y}, xy{x, s.map0.y + height})...)
-		c.write(look, xy{x + s.size/2, s.map0.y - 5}, centred, strconv.Itoa(col))
+		c.write(look, xy{x + s.size/2, s.map0.y - 5}, drawing.Centred, strconv.Itoa(col))
 	}
 	for row := 0; row < s.net.Height(); row += every {
 		y := s.map0.y + float64(row)*s.size
 		p = append(p, lines(xy{s.map0.x, y}, xy{s.map0.x + width, y})...)
-		c.write(look, xy{s.map0.x - 5, y + s.size/2 + 3.6}, rightAligned, strconv.Itoa(row))
+		c.write(look, xy{s.map0.x - 5, y + s.size/2 + 3.6}, drawing.Right, strconv.Itoa(row))
 	}
 	c.stroke(raster, 0.7, p)
 }
@@ -131,9 +133,9 @@ func (s *scene) draw(c canvas, step int) {
 	if limit := s.scenario.MaxEpisodeSteps; limit > 0 {
 		now = fmt.Sprintf("step %d / %d", step, limit)
 	}
-	look := script{17, true, ink}
-	c.write(look, xy{s.w - edge, edge + 17}, rightAligned, now)
-	c.write(look, xy{edge, edge + 17}, leftAligned, look.fit(s.title, s.inner()-look.width(now)-20))
+	look := drawing.Bold(17, ink)
+	c.write(look, xy{s.w - edge, edge + 17}, drawing.Right, now)
+	c.write(look, xy{edge, edge + 17}, drawing.Left, look.Fit(s.title, s.inner()-look.Width(now)-20))
 	drawEntries(c, s.tallies(step), xy{edge, edge + titleHeight}, s.inner())
 
 	trains := s.at(step)
@@ -191,12 +193,12 @@ func (s *scene) entering(c canvas, m *moment, i int, occupied map[rail.Cell]bool
 // point shows where a selected train is, and its number beside it.
 func (s *scene) point(c canvas, at xy, handle int) {
 	c.stroke(chosen, max(0.09*s.size, 1.8), circle(at, max(0.62*s.size, 7)))
-	look := script{max(0.36*s.size, 10), true, paper}
+	look := drawing.Bold(max(0.36*s.size, 10), paper)
 	text := strconv.Itoa(handle)
-	w := look.width(text) + 0.6*look.size
+	w := look.Width(text) + 0.6*look.Size
 	plate := at.plus(xy{max(0.62*s.size, 7) + w/2, -0.5 * s.size})
-	c.fill(chosen, rectangle(plate, w, 1.25*look.size))
-	c.write(look, plate.plus(xy{0, 0.36 * look.size}), centred, text)
+	c.fill(chosen, rectangle(plate, w, 1.25*look.Size))
+	c.write(look, plate.plus(xy{0, 0.36 * look.Size}), drawing.Centred, text)
 }
 
 // entry is a sign and what it means.
@@ -212,7 +214,7 @@ const (
 	entryGap    = 16.0
 )
 
-var entryText = script{12.5, false, ink}
+var entryText = drawing.Plain(12.5, ink)
 
 // tallies are how many trains are in each state.
 func (s *scene) tallies(step int) []entry {
@@ -258,7 +260,7 @@ func signs() []entry {
 func flow(entries []entry, width float64) (places []xy, height float64) {
 	x := 0.0
 	for _, e := range entries {
-		w := signSize + 5 + entryText.width(e.text)
+		w := signSize + 5 + entryText.Width(e.text)
 		if x > 0 && x+w > width {
 			x, height = 0, height+entryHeight
 		}
@@ -273,6 +275,6 @@ func drawEntries(c canvas, entries []entry, corner xy, width float64) {
 	for i, e := range entries {
 		at := corner.plus(places[i])
 		e.draw(c, at)
-		c.write(entryText, at.plus(xy{signSize/2 + 5, 4.5}), leftAligned, e.text)
+		c.write(entryText, at.plus(xy{signSize/2 + 5, 4.5}), drawing.Left, e.text)
 	}
 }

@@ -3,6 +3,7 @@ package picture
 import (
 	"strconv"
 
+	"skyrail/internal/drawing"
 	"skyrail/rail"
 )
 
@@ -16,10 +17,10 @@ const (
 )
 
 // pose of train i after a step in which it is on the map.
-func (r *Recording) pose(step, i int) pose {
-	m := &r.at(step)[i]
-	travelled := r.fractions[m.travelled].Float64()
-	l := link{opposite(m.node.Heading()), r.exit(step, i)}
+func (s *scene) pose(step, i int) pose {
+	m := &s.at(step)[i]
+	travelled := s.fractions[m.travelled].Float64()
+	l := link{opposite(m.node.Heading()), s.exit(m.node, s.next[(step-s.first)*s.Trains()+i])}
 	place, way := l.inside(travelled)
 	return pose{place, way}
 }
@@ -63,16 +64,15 @@ func drawTrain(c canvas, centre xy, size float64, p pose, s rail.State, empty bo
 // smallestText is the size of text below which there is none, in pixels.
 const smallestText = 6.5
 
-// drawHandle writes a train's number on it; ok is false if there is no room.
-func drawHandle(c canvas, centre xy, size float64, p pose, s rail.State, handle int) (ok bool) {
+// drawHandle writes a train's number on it if there is room.
+func drawHandle(c canvas, centre xy, size float64, p pose, s rail.State, handle int) {
 	text := strconv.Itoa(handle)
-	look := script{min(0.38*size, 0.95*size/float64(len(text))), true, lettering(s)}
-	if look.size < smallestText {
-		return false
+	look := drawing.Bold(min(0.38*size, 0.95*size/float64(len(text))), lettering(s))
+	if look.Size < smallestText {
+		return
 	}
 	at := centre.plus(p.place.plus(p.way.times(-0.07)).times(size))
-	c.write(look, at.plus(xy{0, 0.36 * look.size}), centred, text)
-	return true
+	c.write(look, at.plus(xy{0, 0.36 * look.Size}), drawing.Centred, text)
 }
 
 // drawFrame marks a deadlocked train.
@@ -84,14 +84,14 @@ func drawFrame(c canvas, centre xy, size float64) {
 func drawBreakdown(c canvas, centre xy, size float64, steps int) {
 	at := centre.plus(xy{0.42, -0.4}.times(size))
 	text := strconv.Itoa(steps)
-	look := script{0.3 * size, true, paper}
-	if look.size < smallestText {
+	look := drawing.Bold(0.3*size, paper)
+	if look.Size < smallestText {
 		c.fill(paper, circle(at, 0.24*size))
 		c.fill(stateColors[rail.Malfunction], circle(at, 0.19*size))
 		return
 	}
-	w := max(look.width(text)+0.14*size, 0.4*size)
+	w := max(look.Width(text)+0.14*size, 0.4*size)
 	c.fill(paper, rectangle(at, w+0.1*size, 0.46*size))
 	c.fill(stateColors[rail.Malfunction], rectangle(at, w, 0.36*size))
-	c.write(look, at.plus(xy{0, 0.36 * look.size}), centred, text)
+	c.write(look, at.plus(xy{0, 0.36 * look.Size}), drawing.Centred, text)
 }
