@@ -162,8 +162,38 @@ var globals = pyvalue.Globals{
 	fractionClass:     {Call: []int{1, 2}},
 }
 
+// NotEnvironmentError is that a file is of another kind.
+type NotEnvironmentError struct{ Is string }
+
+func (e *NotEnvironmentError) Error() string { return "this is " + e.Is + ", not an environment" }
+
+// product says which of the other files of Flatland this is, or nothing.
+func product(top cursor) string {
+	has := func(name string) bool { return top.key(name).value != nil }
+	o, _ := top.value.(*pyvalue.Object)
+	if d, ok := top.value.(*pyvalue.Dict); ok && len(d.Entries) > 0 {
+		if _, cell := d.Entries[0].Key.(*pyvalue.Tuple); cell {
+			return "a file of the places of cells"
+		}
+	}
+	switch {
+	case o != nil && o.Class == class(lineClass):
+		return "a line generator's product"
+	case o != nil && o.Class == class(timetableClass):
+		return "a timetable generator's product"
+	case has("city_positions"):
+		return "a file of stations"
+	case has("grid") && !has("agents") && !has("agents_static"):
+		return "a rail generator's product, tracks without trains"
+	}
+	return ""
+}
+
 // read fills in the file from its dictionary.
 func (f *Environment) read(top cursor) error {
+	if what := product(top); what != "" {
+		return &NotEnvironmentError{what}
+	}
 	if !top.isDict() {
 		return top.wrong("a dictionary with the key grid")
 	}

@@ -335,3 +335,18 @@ func TestQuirkTheOldestTrainsStandInTheirStart(t *testing.T) {
 		t.Errorf("got %s at %s, needs a reset: %v", s.State, s.Configuration, f.NeedsReset())
 	}
 }
+
+func TestOtherFilesAreNotEnvironments(t *testing.T) {
+	for name, want := range map[string]string{
+		"generated/line.pkl":                     "this is a line generator's product, not an environment",
+		"generated/timetable.pkl":                "this is a timetable generator's product, not an environment",
+		"generated/rail_product.pkl":             "this is a rail generator's product, tracks without trains, not an environment",
+		"auxiliary/stations.pkl":                 "this is a file of stations, not an environment",
+		"auxiliary/position_to_latlon_olten.pkl": "this is a file of the places of cells, not an environment",
+	} {
+		_, err := ReadEnvironment(golden.Read(t, "testdata/files/"+name+".gz"))
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: got the error %v, want %q", name, err, want)
+		}
+	}
+}

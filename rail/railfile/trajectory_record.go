@@ -6,7 +6,8 @@ import (
 
 // Recorder writes what happens in an environment as a trajectory, with the bytes that flatland-rl 4.2.5 writes for the
 // same run. After each [rail.Env.Step] call [Recorder.Step]; before it [Recorder.Action] for every train that was told
-// something.
+// something. At the end [Recorder.Finish] writes the result, and [TrajectoryWriter.Commit] puts the tables into their
+// places. Who verifies the run also needs the environment it began with: see [SaveEnvironment] and [EnvironmentFile].
 type Recorder struct {
 	w        *TrajectoryWriter
 	env      *rail.Env
@@ -93,7 +94,7 @@ func (r *Recorder) Step() error {
 	return nil
 }
 
-// Finish writes the result, if the episode has come to its end. It does not commit the tables.
+// Finish writes the result, if the episode has come to its end. The tables are then to be committed.
 func (r *Recorder) Finish() error {
 	if !r.env.AllDone() {
 		return nil
