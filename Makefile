@@ -52,8 +52,8 @@ test-race: $(VENV)/ready $(FLATLAND)/ready cage
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 # The exactness tests as arm64 code, under emulation; needs qemu-user-static.
-test-arm64:
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./numpyrand ./flight/... ./rail/... ./internal/elementary ./internal/checkpoint
+test-arm64: $(VENV)/ready $(FLATLAND)/ready
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./numpyrand ./flight/... ./rail/... ./internal/elementary ./internal/pyvalue ./internal/checkpoint
 
 lint: $(VENV)/ready
 	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l .) || exit 1; if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
