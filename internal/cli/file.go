@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -51,7 +52,7 @@ func openInput(name string) (*os.File, error) {
 func openRegular(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, err
+		return nil, plainly(err)
 	}
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder, not a file", name)
@@ -59,8 +60,24 @@ func openRegular(name string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file", name)
 	}
-	return os.Open(name)
+	file, err := os.Open(name)
+	return file, plainly(err)
 }
+
+// plainly is an error of the file system without the operation: the path, and what is wrong.
+func plainly(err error) error {
+	path := (*fs.PathError)(nil)
+	switch {
+	case !errors.As(err, &path):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", path.Path, errNoFile)
+	}
+	return fmt.Errorf("%s: %w", path.Path, path.Err)
+}
+
+// errNoFile is that there is neither a file nor a folder.
+var errNoFile = errors.New("no such file")
 
 // output is standard output that remembers its first error, so that a table that could not be printed is not
 // taken for one that was.
@@ -129,22 +146,58 @@ func refuseInput(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return nil // it is not there yet
 	}
+	if !out.Mode().IsRegular() {
+		return nil
+	}
 	var clash error
+	check := func(what, input string) {
+		if isRead(input, out) {
+			clash = usage(fmt.Errorf("%s is the file that %s reads; it would be replaced", name, what))
+		}
+	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		var inputs []string
 		switch f.Name {
-		case "seeds", "private", "salt-file", "solution", "submission", "zip", "python":
-			inputs = []string{f.Value.String()}
-		case "agent":
-			inputs = f.Value.(pflag.SliceValue).GetSlice()
+		case "seeds", "private", "salt-file", "solution", "submission", "zip", "python", "agent", "env", "contest", "fork":
+		default:
+			return
 		}
-		for _, input := range inputs {
-			if in, err := os.Stat(input); err == nil && out.Mode().IsRegular() && os.SameFile(in, out) {
-				clash = usage(fmt.Errorf("%s is the file that --%s reads; it would be replaced", name, f.Name))
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			for _, input := range list.GetSlice() {
+				check("--"+f.Name, input)
 			}
+			return
 		}
+		check("--"+f.Name, f.Value.String())
 	})
+	for _, input := range cmd.Flags().Args() {
+		check(cmd.CommandPath(), input)
+	}
 	return clash
+}
+
+// isRead says whether a file is an input, or one of those that are read of an input that is a folder: tables and
+// environments.
+func isRead(input string, file os.FileInfo) bool {
+	in, err := os.Stat(input)
+	if err != nil {
+		return false
+	}
+	if !in.IsDir() {
+		return os.SameFile(in, file)
+	}
+	found := false
+	_ = filepath.WalkDir(input, func(path string, d fs.DirEntry, err error) error {
+		_, environment := trimEnvSuffix(path)
+		if err != nil || d.IsDir() || !environment && filepath.Base(filepath.Dir(path)) != "event_logs" {
+			return nil // what cannot be read is not read either
+		}
+		if in, err := os.Stat(path); err == nil && os.SameFile(in, file) {
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // put writes one file.

@@ -285,7 +285,7 @@ func repeat(cmd *cobra.Command) string {
 }
 
 // number is the value of a flag that is a whole number, written in decimal digits: 010 is ten.
-type number[T int | uint64] struct {
+type number[T int | uint32 | uint64] struct {
 	v     *T
 	parse func(string) (T, error)
 }

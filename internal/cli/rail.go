@@ -66,7 +66,7 @@ func (f *railFlags) episodeID(cmd *cobra.Command, what string) {
 
 func (f *railFlags) policyFlags(cmd *cobra.Command, def string) {
 	cmd.Flags().StringVar(&f.agent, "agent", def, "the policy: "+strings.Join(agent.Names(), ", "))
-	cmd.Flags().Uint32Var(&f.policy, "agent-seed", 0, "the seed of the policy random")
+	cmd.Flags().Var(number[uint32]{&f.policy, parsePolicySeed}, "agent-seed", "the seed of the policy random")
 }
 
 func (f *railFlags) reset(cmd *cobra.Command) {
@@ -80,6 +80,24 @@ func parseResetSeed(text string) (uint64, error) {
 		return 0, fmt.Errorf("a seed is a whole number from 0 to %d", uint64(math.MaxUint64))
 	}
 	return seed, nil
+}
+
+func parsePolicySeed(text string) (uint32, error) {
+	seed, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("a seed is a whole number from 0 to %d", uint32(math.MaxUint32))
+	}
+	return uint32(seed), nil
+}
+
+// rewardsName is what people call a reward function; "" for none that has a name.
+func rewardsName(r rail.Rewards) string {
+	for _, name := range rail.RewardNames() {
+		if named, err := rail.RewardsByName(name); err == nil && named == r {
+			return name
+		}
+	}
+	return ""
 }
 
 // chosen returns the reward function, nil if the flag was not given and has no default.
@@ -134,6 +152,17 @@ func each(ctx context.Context, n, jobs int, work func(ctx context.Context, i int
 		}
 	}
 	return nil
+}
+
+// errNothingRan is that of what was to run nothing could be run; what is wrong is told elsewhere.
+var errNothingRan = errors.New("nothing ran")
+
+// stopRuns ends the progress of runs, and says what they took if any ran.
+func (a *app) stopRuns(p *progress, err error) {
+	if err == nil && p.done == 0 {
+		err = errNothingRan
+	}
+	a.stopProgress(p, "ran", err)
 }
 
 // maxFile bounds an environment file, compressed or not.
@@ -214,7 +243,7 @@ func findEnvironments(names []string) ([]envFile, error) {
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
-			return nil, usage(fmt.Errorf("--env: %w", err))
+			return nil, usage(fmt.Errorf("--env: %w", plainly(err)))
 		}
 		if !info.IsDir() {
 			stem, _ := trimEnvSuffix(filepath.Base(name))
@@ -239,19 +268,12 @@ func findEnvironments(names []string) ([]envFile, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, usage(fmt.Errorf("--env: %w", err))
+			return nil, usage(fmt.Errorf("--env: %w", plainly(err)))
 		}
 		if len(all) == before {
 			return nil, usage(fmt.Errorf("--env: there is no %s file below %s; folders named %s are left out",
 				strings.Join(envSuffixes, " or "), name, ownEnvironments))
 		}
-	}
-	seen := map[string]string{}
-	for _, e := range all {
-		if other, ok := seen[e.name]; ok {
-			return nil, usage(fmt.Errorf("--env: %s and %s have the same name, so their runs would be written to one place", other, e.path))
-		}
-		seen[e.name] = e.path
 	}
 	return all, nil
 }
@@ -297,6 +319,64 @@ func (s *envSource) find(names ...string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("--env: below %s there is no environment %s", s.flag, strings.Join(names, " or "))
+}
+
+// labels name the rows of a table: each by its episode, or where several have the same by its directory, and by both if the
+// directory has several rows too.
+func labels(n int, row func(int) (directory, episode string)) []string {
+	episodes, directories := map[string]int{}, map[string]int{}
+	for i := range n {
+		directory, episode := row(i)
+		episodes[episode]++
+		directories[directory]++
+	}
+	names := make([]string, n)
+	for i := range names {
+		directory, episode := row(i)
+		switch {
+		case episodes[episode] == 1:
+			names[i] = episode
+		case directories[directory] == 1:
+			names[i] = directory
+		default:
+			names[i] = directory + ": " + episode
+		}
+		names[i] = shown(names[i])
+	}
+	return names
+}
+
+// totalsLine says what the numbers of a function of several came to; "" of the others.
+func totalsLine(t *contest.Totals) string {
+	if t == nil {
+		return ""
+	}
+	if v := t.Values; t.Kind == rail.PunctualityReward {
+		return fmt.Sprintf("stops on time %.0f of %.0f", v[0], v[1])
+	}
+	return fmt.Sprintf("energy %.4f, smoothness %.4f", t.Values[1], t.Values[2])
+}
+
+// printTotals prints what is no column of the table: the totals of each row.
+func printTotals(w io.Writer, names []string, totals func(int) *contest.Totals) {
+	for i, name := range names {
+		if line := totalsLine(totals(i)); line != "" {
+			fmt.Fprintf(w, "%s: %s.\n", name, line)
+		}
+	}
+}
+
+// printEarly names the rows whose episode did not come to its end.
+func printEarly(w io.Writer, names []string, early func(int) bool) {
+	var all []string
+	for i, name := range names {
+		if early(i) {
+			all = append(all, name)
+		}
+	}
+	if len(all) > 0 {
+		fmt.Fprintf(w, "Ended early: %s; the last part of the rewards, which the end of an episode brings, is missing.\n", strings.Join(all, ", "))
+	}
 }
 
 // shares are the parts of the reward that people are shown, with the heads of their columns.

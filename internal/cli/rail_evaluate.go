@@ -59,7 +59,7 @@ Exit status: 0 everything agrees, 4 something differs.`,
 			}
 			p := a.startProgress(cmd.Context(), len(found))
 			results, fault := c.all(cmd.Context(), found, f.jobs, p.one)
-			a.stopProgress(p, "ran", cmd.Context().Err())
+			a.stopRuns(p, cmd.Context().Err())
 			if err := cmd.Context().Err(); err != nil {
 				return err
 			}
@@ -122,18 +122,23 @@ type railCheck struct {
 type checkResult struct {
 	Directory   string `json:"directory"`
 	Environment string `json:"environment"`
+	Rewards     string `json:"rewards"` // that were computed; "" if nothing ran
 	*contest.Report
 
 	missing error // there is no environment to run it in
 }
+
+// ran says whether there are figures: whether what was handed in could be run at all.
+func (r *checkResult) ran() bool { return r.Report != nil && r.Figures != (contest.Figures{}) }
 
 // all verifies trajectories, jobs at a time, results in their order. Unless it was interrupted there is a report on each, also
 // with an error, which is one of ours or of the grader's environments.
 func (c *railCheck) all(ctx context.Context, all []trajectory, jobs int, done func()) ([]checkResult, error) {
 	results := make([]checkResult, len(all))
 	return results, each(ctx, len(all), jobs, func(ctx context.Context, i int) (err error) {
-		results[i], err = c.one(ctx, all[i])
-		done()
+		if results[i], err = c.one(ctx, all[i]); results[i].ran() {
+			done()
+		}
 		return err
 	})
 }
@@ -174,7 +179,10 @@ func (c *railCheck) one(ctx context.Context, t trajectory) (checkResult, error) 
 	if err != nil {
 		return c.unfit(t, result, c.blame(from, err))
 	}
-	result.Report = report
+	result.Report, result.Rewards = report, rewardsName(report.Rewards)
+	if report.Differences == nil {
+		report.Differences = []contest.Kind{}
+	}
 	return result, nil
 }
 
@@ -269,19 +277,22 @@ type evaluated struct {
 
 func (v evaluated) print(w io.Writer) {
 	t := newTable(append([]string{"episode", "trains", "steps", "arrived", "normalised reward"}, append(shareHeads(), "check")...)...)
-	for _, r := range v.Results {
-		t.AppendRow(append(append(figureCells(r.Episode, r.Figures), shareCells(r.Figures.Composition)...), r.verdict()))
+	names := labels(len(v.Results), func(i int) (string, string) { return v.Results[i].Directory, v.Results[i].Episode })
+	for i, r := range v.Results {
+		t.AppendRow(append(append(figureCells(names[i], r.Figures), shareCells(r.Figures.Composition)...), r.verdict()))
 	}
 	printTable(w, t)
 	fmt.Fprintln(w)
-	for _, r := range v.Results {
+	for i, r := range v.Results {
 		if v.searched && r.Environment != "" {
-			fmt.Fprintf(w, "%s: run in %s\n", shown(r.Episode), shown(r.Environment))
+			fmt.Fprintf(w, "%s: run in %s\n", names[i], shown(r.Environment))
 		}
 	}
-	for _, r := range v.Results {
-		r.explain(w, v.rewardsGiven)
+	printTotals(w, names, func(i int) *contest.Totals { return v.Results[i].Figures.Totals })
+	for i, r := range v.Results {
+		r.explain(w, names[i], v.rewardsGiven)
 	}
+	printEarly(w, names, func(i int) bool { return v.Results[i].ran() && !v.Results[i].Finished })
 	if !v.OwnEnvironments {
 		fmt.Fprintln(w, "The environments came with the trajectories: for a grade give your own copy with --env.")
 	}
@@ -295,13 +306,13 @@ func (r checkResult) verdict() string {
 	return "DIFFERS"
 }
 
-// explain says what differs.
-func (r checkResult) explain(w io.Writer, rewardsGiven bool) {
+// explain says what differs in what is called by a name.
+func (r checkResult) explain(w io.Writer, name string, rewardsGiven bool) {
 	if r.MissingActions > 0 {
-		fmt.Fprintf(w, "%s: %s not recorded, taken for MOVE_FORWARD.\n", shown(r.Episode), count(r.MissingActions, "action"))
+		fmt.Fprintf(w, "%s: %s not recorded, taken for MOVE_FORWARD.\n", name, count(r.MissingActions, "action"))
 	}
 	if r.ActionRequired > 0 {
-		fmt.Fprintf(w, "%s: action_required is another in %s; --strict makes that a difference.\n", shown(r.Episode), count(r.ActionRequired, "row"))
+		fmt.Fprintf(w, "%s: action_required is another in %s; --strict makes that a difference.\n", name, count(r.ActionRequired, "row"))
 	}
 	if r.Agrees {
 		return
@@ -314,7 +325,7 @@ func (r checkResult) explain(w io.Writer, rewardsGiven bool) {
 		}
 		kinds = append(kinds, k.What+" "+times)
 	}
-	fmt.Fprintf(w, "%s: the first difference is in %s\n  In all: %s.\n", shown(r.Episode), shown(r.First.String()), strings.Join(kinds, ", "))
+	fmt.Fprintf(w, "%s: the first difference is in %s\n  In all: %s.\n", name, shown(r.First.String()), strings.Join(kinds, ", "))
 	if !rewardsGiven && r.First.What == "reward" {
 		fmt.Fprintln(w, "  Numbers were taken for default rewards; if the run used others, name them with --rewards.")
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,7 +21,10 @@ func newRailInspect(a *app) *cobra.Command {
 		Use:   "inspect FILE",
 		Short: "Show an environment file: map, trains, stops, time windows, malfunctions",
 		Long: `Show what an environment file of any age of Flatland holds: the map as text, the trains with their stops and time
-windows, what breaks down, and the moment in which it was saved. With --json the same facts for programs.`,
+windows, what breaks down, and the moment in which it was saved. With --json the same facts for programs.
+
+On the map the trains that are shown are marked: a train by the way it heads, ^ > v <, and else S a start, T a target, o another
+stop. Where several are in one cell the first of these stands.`,
 		Example: `  skyrail rail inspect level_0_scenario_1.pkl
   skyrail rail inspect level_0_scenario_1.pkl --no-map --train 3
   skyrail rail inspect level_0_scenario_1.pkl --json`,
@@ -35,7 +39,7 @@ windows, what breaks down, and the moment in which it was saved. With --json the
 					return usage(fmt.Errorf("--train %d: the file has the trains 0 to %d", i, len(file.Scenario.Trains)-1))
 				}
 			}
-			s := newInspection(args[0], file, trains)
+			s := newInspection(args[0], file, trains, !noMap)
 			if f.json {
 				return printJSON(a.out, s)
 			}
@@ -56,7 +60,7 @@ type inspection struct {
 	Legacy          bool             `json:"legacy"`
 	Rows            int              `json:"rows"`
 	Columns         int              `json:"columns"`
-	Grid            [][]uint16       `json:"grid"`
+	Grid            [][]uint16       `json:"grid,omitempty"` // left out with --no-map
 	LevelFree       [][2]int         `json:"level_free_positions"`
 	MaxEpisodeSteps *int             `json:"max_episode_steps"`
 	Elapsed         int              `json:"elapsed_steps"`
@@ -96,14 +100,14 @@ type inspectedStop struct {
 	EarliestDeparture *int      `json:"earliest_departure"`
 }
 
-func newInspection(name string, f *railfile.Environment, only []int) inspection {
+func newInspection(name string, f *railfile.Environment, only []int, withMap bool) inspection {
 	s := f.Scenario
 	in := inspection{
 		File: name, Container: f.Container, Legacy: f.Legacy, Rows: s.Height, Columns: s.Width, LevelFree: [][2]int{},
 		Elapsed: f.State.Elapsed, Done: f.State.AllDone, RandomState: f.HasStream, Effects: []effectFacts{}, TrainsInAll: len(s.Trains),
 		Trains: []inspectedTrain{},
 	}
-	for row := range s.Height {
+	for row := 0; withMap && row < s.Height; row++ {
 		cells := make([]uint16, s.Width)
 		for col := range cells {
 			cells[col] = uint16(s.Grid[row*s.Width+col])
@@ -147,13 +151,13 @@ func factsOf(effect rail.Effect) effectFacts {
 func inspectTrain(i int, t *rail.Train, s *rail.TrainState) inspectedTrain {
 	in := inspectedTrain{
 		Handle: i, MaxSpeed: t.MaxSpeed.String(), EarliestDeparture: t.EarliestDeparture, LatestArrival: t.LatestArrival,
-		State: s.State.String(), Speed: s.Speed.String(), Distance: s.Distance.String(), Malfunction: s.Malfunction, Arrival: step(s.Arrival),
+		Stops: []inspectedStop{}, State: s.State.String(), Speed: s.Speed.String(), Distance: s.Distance.String(), Malfunction: s.Malfunction, Arrival: step(s.Arrival),
 	}
 	if s.Configuration != rail.Nowhere {
 		in.Position = &[3]int{s.Configuration.Row, s.Configuration.Col, int(s.Configuration.Heading)}
 	}
 	for _, stop := range t.Stops {
-		out := inspectedStop{LatestArrival: step(stop.LatestArrival), EarliestDeparture: step(stop.EarliestDeparture)}
+		out := inspectedStop{Alternatives: [][3]*int{}, LatestArrival: step(stop.LatestArrival), EarliestDeparture: step(stop.EarliestDeparture)}
 		for _, a := range stop.Alternatives {
 			row, col := a.Row, a.Col
 			alternative := [3]*int{&row, &col, nil}
@@ -205,7 +209,7 @@ func (in inspection) print(w io.Writer, f *railfile.Environment, withMap bool) {
 	}
 	if withMap {
 		fmt.Fprintln(w)
-		printMap(w, f.Scenario)
+		printMap(w, f.Scenario, in.marks())
 	}
 	fmt.Fprintln(w)
 	for _, t := range in.Trains {
@@ -267,8 +271,37 @@ func (t inspectedTrain) print(w io.Writer) {
 // maxShownStep is above every step of a timetable; trains without one have a latest arrival beyond it.
 const maxShownStep = 1 << 40
 
-// printMap draws every cell as the lines to the sides that its tracks lead to; rows and columns are numbered by tens.
-func printMap(w io.Writer, s *rail.Scenario) {
+// marks are what stands on the map instead of a track: the trains, and else where they start, go to and stop.
+func (in inspection) marks() map[rail.Cell]rune {
+	marks := map[rail.Cell]rune{}
+	stops := func(mark rune, which func(k, n int) bool) {
+		for _, t := range in.Trains {
+			for k, s := range t.Stops {
+				for _, a := range s.Alternatives {
+					if which(k, len(t.Stops)) {
+						marks[rail.Cell{Row: *a[0], Col: *a[1]}] = mark
+					}
+				}
+			}
+		}
+	}
+	stops('o', func(k, n int) bool { return k > 0 && k < n-1 })
+	stops('T', func(k, n int) bool { return k > 0 && k == n-1 })
+	stops('S', func(k, _ int) bool { return k == 0 })
+	for _, t := range in.Trains {
+		if p := t.Position; p != nil && p[2] >= 0 && p[2] < len(headingMarks) {
+			marks[rail.Cell{Row: p[0], Col: p[1]}] = headingMarks[p[2]]
+		}
+	}
+	return marks
+}
+
+// headingMarks are trains on the map, by heading.
+var headingMarks = [4]rune{'^', '>', 'v', '<'}
+
+// printMap draws every cell as the lines to the sides that its tracks lead to, or as its mark; rows and columns are
+// numbered by tens.
+func printMap(w io.Writer, s *rail.Scenario, marks map[rail.Cell]rune) {
 	bridge := map[rail.Cell]bool{}
 	for _, c := range s.LevelFree {
 		bridge[c] = true
@@ -281,7 +314,12 @@ func printMap(w io.Writer, s *rail.Scenario) {
 	for row := range s.Height {
 		line := make([]rune, s.Width)
 		for col := range line {
-			line[col] = glyph(s.Grid[row*s.Width+col], bridge[rail.Cell{Row: row, Col: col}])
+			cell := rail.Cell{Row: row, Col: col}
+			if mark, ok := marks[cell]; ok {
+				line[col] = mark
+				continue
+			}
+			line[col] = glyph(s.Grid[row*s.Width+col], bridge[cell])
 		}
 		label := ""
 		if row%10 == 0 {
@@ -289,8 +327,20 @@ func printMap(w io.Writer, s *rail.Scenario) {
 		}
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%4s %s", label, string(line)), " "))
 	}
+	var legend []string
 	if len(bridge) > 0 {
-		fmt.Fprintln(w, "     ╬ bridge")
+		legend = append(legend, "╬ bridge")
+	}
+	used := string(slices.Collect(maps.Values(marks)))
+	for _, mark := range []struct{ runes, text string }{
+		{string(headingMarks[:]), "^ > v < train"}, {"S", "S start"}, {"T", "T target"}, {"o", "o stop"},
+	} {
+		if strings.ContainsAny(used, mark.runes) {
+			legend = append(legend, mark.text)
+		}
+	}
+	if len(legend) > 0 {
+		fmt.Fprintf(w, "     %s\n", strings.Join(legend, ", "))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,6 @@ import (
 	"skyrail/rail/agent"
 	"skyrail/rail/contest"
 	"skyrail/rail/picture"
-	"skyrail/rail/railfile"
 )
 
 func newRailRender(a *app) *cobra.Command {
@@ -26,6 +26,7 @@ file says how: .svg and .png are one step, .gif is an animation, .html is a page
 zoom, and the timetable of every train at a click.`,
 		Example: `  skyrail rail render run --out run.html
   skyrail rail render run --step 120 --train 3 --out step120.svg
+  skyrail rail render run --step 120 --region 40,60,30,40 --out station.png
   skyrail rail render --env level_0_scenario_1.pkl --agent shortest-path --from 100 --to 160 --out jam.gif`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -42,16 +43,21 @@ zoom, and the timetable of every train at a click.`,
 			if err != nil {
 				return err
 			}
-			e, p, title, err := d.source(cmd, &f, args)
+			shot, err := d.source(cmd, &f, args)
 			if err != nil {
 				return err
 			}
 			if options.Title == "" {
-				options.Title = title
+				options.Title = shot.title
 			}
-			recording, figures, err := d.shoot(cmd.Context(), e, p, options.To)
+			if d.region != "" {
+				if options.Region, err = picture.ParseRegion(d.region, shot.env.Network()); err != nil {
+					return usage(fmt.Errorf("--region: %w", err))
+				}
+			}
+			recording, figures, err := shot.shoot(cmd.Context(), options.To)
 			if err != nil {
-				return played(title, err)
+				return played(shot.title, err)
 			}
 			write := func(w io.Writer) error {
 				if err := picture.Write(w, format, recording, options); err != nil {
@@ -62,7 +68,8 @@ zoom, and the timetable of every train at a click.`,
 			if err := a.writeFiles(cmd, file{d.out, write, 0}); err != nil {
 				return err
 			}
-			done := drawn{Episode: title, Figures: figures, File: d.out, Repeat: repeat(cmd)}
+			done := drawn{Episode: shot.title, Trains: figures.Trains, Steps: figures.Steps, Arrived: figures.Arrived,
+				replay: shot.replay, File: d.out, Repeat: repeat(cmd)}
 			if f.json {
 				return printJSON(a.out, done)
 			}
@@ -79,7 +86,8 @@ zoom, and the timetable of every train at a click.`,
 	notNegative(cmd, &d.from, "from", "", 0, "the first step (.gif, .html; default: the first)")
 	notNegative(cmd, &d.to, "to", "", 0, "the last step (.gif, .html; default: the last)")
 	cmd.Flags().IntSliceVar(&d.trains, "train", nil, "mark this train's start, stops and target (repeat for several)")
-	positive(cmd, &d.cell, "cell", "", 0, fmt.Sprintf("the size of a cell in pixels, %d to %d (default: by the size of the map)", picture.MinCell, picture.MaxCell))
+	positive(cmd, &d.cell, "cell", "", 0, fmt.Sprintf("the size of a cell in pixels, %d to %d (default: by the size of what is drawn)", picture.MinCell, picture.MaxCell))
+	cmd.Flags().StringVar(&d.region, "region", "", "draw this part of the map only: `ROW,COL,HEIGHT,WIDTH` in cells, from its top left cell")
 	cmd.Flags().StringVar(&d.title, "title", "", "the title (default: the episode)")
 	f.machine(cmd)
 	return cmd
@@ -91,6 +99,7 @@ type railDrawing struct {
 	step, from, to  int
 	trains          []int
 	cell            int
+	region          string // empty: the whole map
 }
 
 func (d *railDrawing) options(cmd *cobra.Command, format picture.Format) (picture.Options, error) {
@@ -115,76 +124,102 @@ func (d *railDrawing) options(cmd *cobra.Command, format picture.Format) (pictur
 	return o, nil
 }
 
-// source returns the environment and what gives the actions: a trajectory or a policy.
-func (d *railDrawing) source(cmd *cobra.Command, f *railFlags, args []string) (*rail.Env, agent.Policy, string, error) {
-	if (len(args) == 1) == (f.agent != "") {
-		return nil, nil, "", usage(errors.New("give either the directory of a trajectory, or --env and --agent"))
-	}
-	var file *railfile.Environment
-	var p agent.Policy
-	var title string
-	if f.agent != "" {
-		if d.env == "" {
-			return nil, nil, "", usage(errors.New("--agent needs --env"))
-		}
-		var err error
-		if p, err = f.newPolicy(); err != nil {
-			return nil, nil, "", err
-		}
-		if file, err = readEnvironment(d.env); err != nil {
-			return nil, nil, "", usage(err)
-		}
-		found, err := findEnvironments([]string{d.env})
-		if err != nil {
-			return nil, nil, "", err
-		}
-		title = found[0].stem() + " · " + f.agent
-	} else {
-		found, err := findTrajectories(args, f.episode)
-		if err != nil {
-			return nil, nil, "", err
-		}
-		if len(found) > 1 {
-			return nil, nil, "", usage(fmt.Errorf("%s holds %d episodes, choose one with --ep-id", args[0], len(found)))
-		}
-		source, err := newEnvSource(d.env)
-		if err != nil {
-			return nil, nil, "", err
-		}
-		if file, _, err = found[0].environment(source); err != nil {
-			return nil, nil, "", err
-		}
-		rows, err := found[0].rows(0)
-		if err != nil {
-			return nil, nil, "", usage(err)
-		}
-		p, title = contest.Replay(rows.Of(found[0].episode).Actions), found[0].episode
-	}
-	e, err := openEnvironment(file, f.resetSeed(cmd))
-	if err != nil {
-		return nil, nil, "", usage(err)
-	}
-	return e, p, title, nil
+// shot is an environment and what gives the actions.
+type shot struct {
+	env    *rail.Env
+	policy agent.Policy
+	replay *replay // nil: a policy gives them
+	title  string
 }
 
-// shoot records what happens up to a step, or to the end.
-func (d *railDrawing) shoot(ctx context.Context, e *rail.Env, p agent.Policy, end rail.Time) (*picture.Recording, contest.Figures, error) {
-	recording := picture.New(e)
-	figures, err := contest.Play(ctx, e, p, contest.PlayOptions{
-		Rewards: rail.DefaultRewards(), EndStep: end, After: func() error { return recording.Record(e) },
+// source returns what is to be run: a trajectory or a policy.
+func (d *railDrawing) source(cmd *cobra.Command, f *railFlags, args []string) (s shot, err error) {
+	if (len(args) == 1) == (f.agent != "") {
+		return s, usage(errors.New("give either the directory of a trajectory, or --env and --agent"))
+	}
+	if f.agent != "" {
+		return d.played(cmd, f)
+	}
+	found, err := findTrajectories(args, f.episode)
+	if err != nil {
+		return s, err
+	}
+	if len(found) > 1 {
+		return s, usage(fmt.Errorf("%s holds %d episodes, choose one with --ep-id", args[0], len(found)))
+	}
+	source, err := newEnvSource(d.env)
+	if err != nil {
+		return s, err
+	}
+	file, _, err := found[0].environment(source)
+	if err != nil {
+		return s, err
+	}
+	rows, err := found[0].rows(0)
+	if err != nil {
+		return s, usage(err)
+	}
+	if s.env, err = openEnvironment(file, f.resetSeed(cmd)); err != nil {
+		return s, usage(err)
+	}
+	recorded, err := found[0].replay(s.env, rows.Of(found[0].episode))
+	s.replay, s.policy, s.title = &recorded, contest.Replay(recorded.actions), found[0].episode
+	return s, err
+}
+
+// played is the source of a policy that was not recorded.
+func (d *railDrawing) played(cmd *cobra.Command, f *railFlags) (s shot, err error) {
+	if d.env == "" {
+		return s, usage(errors.New("--agent needs --env"))
+	}
+	if s.policy, err = f.newPolicy(); err != nil {
+		return s, err
+	}
+	file, err := readEnvironment(d.env)
+	if err != nil {
+		return s, usage(err)
+	}
+	stem, _ := trimEnvSuffix(filepath.Base(d.env))
+	s.title = stem + " · " + f.agent
+	if s.env, err = openEnvironment(file, f.resetSeed(cmd)); err != nil {
+		return s, usage(err)
+	}
+	return s, nil
+}
+
+// shoot records what happens up to a step, or to the end; of a trajectory no more than is recorded of it.
+func (s *shot) shoot(ctx context.Context, end rail.Time) (*picture.Recording, contest.Figures, error) {
+	if s.replay != nil {
+		if last := s.replay.end(); last.Given && (!end.Given || last.Step < end.Step) {
+			end = last
+		}
+	}
+	recording := picture.New(s.env)
+	figures, err := contest.Play(ctx, s.env, s.policy, contest.PlayOptions{
+		Rewards: rail.DefaultRewards(), EndStep: end, After: func() error { return recording.Record(s.env) },
 	})
+	if s.replay != nil {
+		s.replay.ran(s.env)
+	}
 	return recording, figures, err
 }
 
 // drawn is what a picture shows.
 type drawn struct {
-	Episode string          `json:"episode"`
-	Figures contest.Figures `json:"figures"`
-	File    string          `json:"file"`
-	Repeat  string          `json:"repeat"`
+	Episode string `json:"episode"`
+	Trains  int    `json:"trains"`
+	Steps   int    `json:"steps"` // that were run, up to the last one in the picture
+	Arrived int    `json:"arrived"`
+	*replay        // nil: a policy was drawn
+	File    string `json:"file"`
+	Repeat  string `json:"repeat"`
 }
 
 func (d drawn) print(w io.Writer) {
-	fmt.Fprintf(w, "Wrote %s: %s, %s, %d steps, %d arrived.\nTo repeat: %s\n",
-		shown(d.File), shown(d.Episode), count(d.Figures.Trains, "train"), d.Figures.Steps, d.Figures.Arrived, d.Repeat)
+	fmt.Fprintf(w, "Wrote %s: %s, %s, %d steps, %d arrived.\n",
+		shown(d.File), shown(d.Episode), count(d.Trains, "train"), d.Steps, d.Arrived)
+	if d.replay != nil {
+		d.replay.print(w, shown(d.Episode), d.Steps)
+	}
+	fmt.Fprintf(w, "To repeat: %s\n", d.Repeat)
 }

@@ -40,7 +40,7 @@ below --out. Without --out nothing is recorded.
 			}
 			p := a.startProgress(cmd.Context(), len(r.envs))
 			results, err := r.all(cmd.Context(), f.jobs, p.one)
-			a.stopProgress(p, "ran", cmd.Context().Err())
+			a.stopRuns(p, cmd.Context().Err())
 			if err := errors.Join(cmd.Context().Err(), err); errors.Is(err, context.Canceled) {
 				return r.leftBehind(results, err)
 			}
@@ -124,10 +124,15 @@ func (r *railRun) prepare(cmd *cobra.Command, f *railFlags) error {
 			return usage(fmt.Errorf("--%s has no effect without --out", flag))
 		}
 	}
+	seen := map[string]string{}
 	for _, e := range r.envs {
 		if err := railfile.CheckEpisodeID(r.episode(e)); err != nil {
 			return usage(err)
 		}
+		if other, ok := seen[e.name]; ok && r.out != "" {
+			return usage(fmt.Errorf("--env: %s and %s have the same name, so their runs would be written to one place", other, e.path))
+		}
+		seen[e.name] = e.path
 	}
 	return r.prepareFork(cmd)
 }
@@ -213,6 +218,7 @@ type runResult struct {
 	Env       string `json:"env"`
 	Episode   string `json:"episode"`
 	Directory string `json:"directory,omitempty"`
+	Finished  bool   `json:"finished"` // the run came to the end of the episode
 	contest.Figures
 }
 
@@ -325,10 +331,11 @@ func (r *railRun) one(ctx context.Context, f envFile) (runResult, error) {
 	}
 	if r.out == "" {
 		result.Figures, err = contest.Play(ctx, e, p, contest.PlayOptions{Rewards: r.rewards, EndStep: r.endStep()})
-		return result, played(f.path, err)
+	} else {
+		result.Directory = r.directory(f)
+		result.Figures, err = r.record(ctx, e, p, result)
 	}
-	result.Directory = r.directory(f)
-	result.Figures, err = r.record(ctx, e, p, result)
+	result.Finished = e.AllDone()
 	return result, played(f.path, err)
 }
 
@@ -422,11 +429,14 @@ type ran struct {
 
 func (r ran) print(w io.Writer) {
 	t := newTable(append([]string{"episode", "trains", "steps", "arrived", "normalised reward"}, shareHeads()...)...)
-	for _, run := range r.Runs {
-		t.AppendRow(append(figureCells(run.Episode, run.Figures), shareCells(run.Composition)...))
+	names := labels(len(r.Runs), func(i int) (string, string) { return cmp.Or(r.Runs[i].Directory, r.Runs[i].Env), r.Runs[i].Episode })
+	for i, run := range r.Runs {
+		t.AppendRow(append(figureCells(names[i], run.Figures), shareCells(run.Composition)...))
 	}
 	printTable(w, t)
 	fmt.Fprintf(w, "\n%s, rewards %s; the last columns are shares of the penalties.\n", r.Agent, r.Rewards)
+	printTotals(w, names, func(i int) *contest.Totals { return r.Runs[i].Totals })
+	printEarly(w, names, func(i int) bool { return !r.Runs[i].Finished })
 	for _, run := range r.Runs {
 		if run.Directory != "" {
 			fmt.Fprintf(w, "Wrote %s: episode %s.\n", shown(run.Directory), shown(run.Episode))
@@ -435,13 +445,13 @@ func (r ran) print(w io.Writer) {
 	fmt.Fprintf(w, "To repeat: %s\n", r.Repeat)
 }
 
-// figureCells are the figures of an episode as cells of a table.
-func figureCells(episode string, f contest.Figures) table.Row {
+// figureCells are the figures of an episode, called by a name, as cells of a table.
+func figureCells(name string, f contest.Figures) table.Row {
 	if f == (contest.Figures{}) { // it was not run
-		return table.Row{shown(episode), "-", "-", "-", "-"}
+		return table.Row{name, "-", "-", "-", "-"}
 	}
 	return table.Row{
-		shown(episode), f.Trains, fmt.Sprintf("%d/%d", f.Steps, f.MaxEpisodeSteps),
+		name, f.Trains, fmt.Sprintf("%d/%d", f.Steps, f.MaxEpisodeSteps),
 		fmt.Sprintf("%d (%s)", f.Arrived, percent(f.SuccessRate)), reward4(f.NormalizedReward),
 	}
 }

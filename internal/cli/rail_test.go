@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skyrail/rail"
+	"skyrail/rail/contest"
 	"skyrail/rail/railfile"
 )
 
@@ -170,5 +171,65 @@ func TestAnInputThatIsNoFileIsNotOpened(t *testing.T) {
 	}
 	if _, err := openRegular(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("a folder: got %v", err)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	rows := [][2]string{{"a", "x"}, {"b", "x"}, {"c", "y"}, {"d", "x"}, {"d", "z"}}
+	got := strings.Join(labels(len(rows), func(i int) (string, string) { return rows[i][0], rows[i][1] }), ", ")
+	if want := "a, b, y, d: x, z"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAReplayGoesAsFarAsIsRecorded(t *testing.T) {
+	file, err := readEnvironment(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := railfile.Trajectory{}
+	for step := range 40 {
+		for train := range len(file.Scenario.Trains) {
+			if step != 7 || train != 3 {
+				rows.Actions = append(rows.Actions, railfile.ActionRow{Episode: "e", Time: step, Agent: train, Action: rail.MoveForward})
+			}
+		}
+	}
+	rows.Actions = append(rows.Actions, railfile.ActionRow{Episode: "e", Time: 90, Agent: len(file.Scenario.Trains)}, rows.Actions[0])
+	arrived := rows
+	arrived.Arrived = []railfile.ArrivedRow{{Episode: "e"}}
+	endless := *file.Scenario
+	endless.MaxEpisodeSteps = 0
+	for name, c := range map[string]struct {
+		rows           railfile.Trajectory
+		scenario       *rail.Scenario
+		to             rail.Time
+		steps, missing int
+		finished       bool
+	}{
+		"ends with the last action":                      {rows, file.Scenario, rail.Time{}, 40, 1, false},
+		"counts what is missing of the run alone":        {rows, file.Scenario, rail.At(10), 10, 1, false},
+		"goes to the end if that was recorded":           {arrived, file.Scenario, rail.Time{}, 494, 454*6 + 1, true},
+		"ends with the last action if there is no limit": {arrived, &endless, rail.Time{}, 40, 1, false},
+		"is nothing without an action":                   {railfile.Trajectory{}, file.Scenario, rail.Time{}, 0, 0, false},
+	} {
+		t.Run("it "+name, func(t *testing.T) {
+			e, err := rail.New(c.scenario, rail.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := (trajectory{episode: "e"}).replay(e, &c.rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := shot{env: e, policy: contest.Replay(r.actions), replay: &r}
+			if _, _, err := s.shoot(t.Context(), c.to); err != nil {
+				t.Fatal(err)
+			}
+			if e.Elapsed() != c.steps || r.Missing != c.missing || r.Finished != c.finished {
+				t.Errorf("got %d steps, %d actions missing, finished %v; want %d, %d, %v",
+					e.Elapsed(), r.Missing, r.Finished, c.steps, c.missing, c.finished)
+			}
+		})
 	}
 }

@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"skyrail/rail"
 	"skyrail/rail/railfile"
 )
 
@@ -47,7 +49,7 @@ func searchTrajectories(roots []string, episode string) ([]trajectory, error) {
 	empty := true
 	for _, root := range roots {
 		if info, err := os.Stat(root); err != nil {
-			return nil, usage(err)
+			return nil, usage(plainly(err))
 		} else if !info.IsDir() {
 			return nil, usage(fmt.Errorf("%s is a file; the directory of a trajectory is needed", root))
 		}
@@ -207,4 +209,66 @@ func (t trajectory) rows(most int) (*railfile.Trajectory, error) {
 		return nil, fmt.Errorf("%s: %w", t.dir, err)
 	}
 	return rows, nil
+}
+
+// replay is an episode's recorded actions, to be run again as far as they go.
+type replay struct {
+	Recorded int  `json:"recorded_steps"`  // elapsed when the last recorded action was given
+	Missing  int  `json:"missing_actions"` // of the run, taken for MOVE_FORWARD
+	Finished bool `json:"finished"`        // the run came to the end of the episode
+
+	actions []railfile.ActionRow
+	whole   bool // it was recorded to its end
+	start   int
+}
+
+// replay returns the recorded actions of the episode, whose rows are given, to be run in an environment.
+func (t trajectory) replay(e *rail.Env, mine *railfile.Trajectory) (replay, error) {
+	if slices.Contains(mine.Missing, railfile.ActionsFile) {
+		return replay{}, usage(fmt.Errorf("%s: there is no %s, so nothing is known of what the trains did", t.dir, railfile.ActionsFile))
+	}
+	r := replay{actions: mine.Actions, start: e.Elapsed(), Recorded: e.Elapsed()}
+	for _, a := range r.actions {
+		if a.Agent >= 0 && a.Agent < e.Trains() {
+			r.Recorded = max(r.Recorded, a.Time+1)
+		}
+	}
+	if most := e.MaxEpisodeSteps(); most > 0 { // without a limit a foreign result could make the run endless
+		r.Recorded = min(r.Recorded, max(most, r.start))
+		r.whole = len(mine.Arrived) > 0
+	}
+	return r, nil
+}
+
+// end is where the run ends: with the last recorded action, if the episode was not recorded to its end.
+func (r *replay) end() rail.Time {
+	if r.whole {
+		return rail.Time{}
+	}
+	return rail.At(r.Recorded)
+}
+
+// ran takes down how far a run came.
+func (r *replay) ran(e *rail.Env) {
+	r.Finished = e.AllDone()
+	given := map[[2]int]bool{}
+	for _, a := range r.actions {
+		if a.Agent >= 0 && a.Agent < e.Trains() && a.Time >= r.start && a.Time < e.Elapsed() {
+			given[[2]int{a.Time, a.Agent}] = true
+		}
+	}
+	r.Missing = (e.Elapsed()-r.start)*e.Trains() - len(given)
+}
+
+// print says what is not recorded of a run of some steps.
+func (r *replay) print(w io.Writer, name string, steps int) {
+	switch {
+	case r.Recorded < steps:
+		fmt.Fprintf(w, "%s: actions are recorded of %d of its %s.\n", name, r.Recorded, count(steps, "step"))
+	case r.Recorded == steps && !r.Finished:
+		fmt.Fprintf(w, "%s: %s recorded, and the episode has more.\n", name, count(steps, "step"))
+	}
+	if r.Missing > 0 {
+		fmt.Fprintf(w, "%s: %s not recorded, taken for MOVE_FORWARD.\n", name, count(r.Missing, "action"))
+	}
 }

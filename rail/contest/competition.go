@@ -87,17 +87,25 @@ func (c *Competition) Scenarios() int {
 	return n
 }
 
-// OtherTrains tells which outcomes have another number of trains than the competition, as with levels of one's own.
-func (c *Competition) OtherTrains(outcomes [][]Outcome) []string {
-	notes := []string{}
-	for l, level := range outcomes {
-		for k, o := range level {
-			if want := c.Levels[l].Trains[k]; !o.Missing && o.Failure == "" && o.Trains != want {
-				notes = append(notes, fmt.Sprintf("%s has %d trains, in the competition %d", c.Levels[l].Scenarios()[k], o.Trains, want))
+// OtherTrains is a scenario that has another number of trains than in the competition.
+type OtherTrains struct {
+	Scenario    string `json:"scenario"`
+	Trains      int    `json:"trains"`
+	Competition int    `json:"competition"` // the number it should be
+}
+
+// OtherTrains tells which scenarios that count in a score are not those of the competition by their number of trains, as
+// with levels of one's own.
+func (c *Competition) OtherTrains(s SubmissionScore) []OtherTrains {
+	others := []OtherTrains{}
+	for l, level := range s.Levels {
+		for k, r := range level.Results {
+			if want := c.Levels[l].Trains[k]; r.Trains != want {
+				others = append(others, OtherTrains{c.Levels[l].Scenarios()[k], r.Trains, want})
 			}
 		}
 	}
-	return notes
+	return others
 }
 
 // ReadCompetition reads a competition's file. Errors name line and column, or the key that is wrong.

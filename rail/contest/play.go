@@ -27,19 +27,39 @@ type Figures struct {
 	Components *Components `json:"components"`
 	// Composition is the share of each part, null if there was no penalty.
 	Composition *Components `json:"composition"`
+	// Totals are the numbers of a function of several objectives, summed over trains and steps; null for the others.
+	Totals *Totals `json:"totals"`
 }
+
+// Totals are the sums of the punctuality or the multi-objective rewards.
+type Totals struct {
+	Kind   rail.RewardKind
+	Values []float64 // as many as the function is wide
+}
+
+// totalNames are what the numbers of these functions are called.
+var totalNames = map[rail.RewardKind][]string{
+	rail.MultiObjectiveReward: {"default", "energy", "smoothness"},
+	rail.PunctualityReward:    {"stops_on_time", "stops"},
+}
+
+// MarshalJSON writes them as an object by name.
+func (t Totals) MarshalJSON() ([]byte, error) { return marshalNamed(totalNames[t.Kind], t.Values) }
 
 // Components are the parts of the reward, in the order of rail.ComponentNames.
 type Components [rail.Components]float64
 
 // MarshalJSON writes them as an object with the reference's names.
-func (c Components) MarshalJSON() ([]byte, error) {
+func (c Components) MarshalJSON() ([]byte, error) { return marshalNamed(rail.ComponentNames(), c[:]) }
+
+// marshalNamed writes numbers as an object, in their order.
+func marshalNamed(names []string, values []float64) ([]byte, error) {
 	b := []byte{'{'}
-	for k, name := range rail.ComponentNames() {
+	for k, name := range names {
 		if k > 0 {
 			b = append(b, ',')
 		}
-		value, err := json.Marshal(c[k])
+		value, err := json.Marshal(values[k])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -97,6 +117,13 @@ func (b *bout) figures() Figures {
 	if f.Trains > 0 {
 		f.SuccessRate = float64(f.Arrived) / float64(f.Trains)
 	}
+	if kind := e.RewardFunctions()[0].Kind; totalNames[kind] != nil {
+		width := len(totalNames[kind])
+		f.Totals = &Totals{kind, make([]float64, width)}
+		for k, v := range b.tally.Totals() {
+			f.Totals.Values[k%width] += v
+		}
+	}
 	if !b.factor {
 		return f
 	}
@@ -109,6 +136,20 @@ func (b *bout) figures() Figures {
 	}
 	f.Composition = Composition(*f.Components)
 	return f
+}
+
+// RecordedRewards is the reward function by the form in which an episode's rewards are recorded: components and tuples tell
+// it, and numbers are taken for the default one.
+func RecordedRewards(rows []railfile.RewardRow) rail.Rewards {
+	if len(rows) > 0 {
+		switch kind, _ := rows[0].Reward.Kind(); kind {
+		case rail.ComponentReward, rail.MultiObjectiveReward:
+			return rail.Rewards{Kind: kind, Factors: rail.DefaultFactors()}
+		case rail.PunctualityReward:
+			return rail.Rewards{Kind: kind}
+		}
+	}
+	return rail.DefaultRewards()
 }
 
 // PlayOptions say how an episode is run.

@@ -79,12 +79,18 @@ const (
 
 // Termination is where and why the run of a submission ended.
 type Termination struct {
-	Reason   Reason  `json:"reason"`
-	Level    int     `json:"level"`    // from 0
-	Scenario int     `json:"scenario"` // from 1; 0: the whole level
-	Measured float64 `json:"measured"` // of the gate and the limits
-	Limit    float64 `json:"limit"`    // of the gate and the limits
-	Detail   string  `json:"detail"`   // of a trajectory that fails the submission; printable
+	Reason   Reason `json:"reason"`
+	Level    int    `json:"level"`    // from 0
+	Scenario int    `json:"scenario"` // from 1; 0: the whole level
+	Detail   string `json:"detail"`   // of a trajectory that fails the submission; printable
+	// Bound is what was exceeded; nil if it was neither the gate nor a limit of time.
+	*Bound
+}
+
+// Bound is a gate or a limit with what was measured.
+type Bound struct {
+	Measured float64 `json:"measured"` // a success rate or seconds
+	Limit    float64 `json:"limit"`
 }
 
 // String says it in a sentence.
@@ -110,7 +116,7 @@ func (t *Termination) String() string {
 // a limit does not count and ends it; so does a missing one. One that failed ends it too, and the submission is failed; so
 // is one with a missing scenario before one that is there, since scenarios are run in order.
 func (c *Competition) Score(outcomes [][]Outcome) SubmissionScore {
-	var s SubmissionScore
+	s := SubmissionScore{Levels: []LevelScore{}}
 	running := 0.0
 	for l := range c.Levels {
 		level := LevelScore{Name: c.Levels[l].Name, Scenarios: len(c.Levels[l].Trains)}
@@ -137,7 +143,7 @@ func (c *Competition) Score(outcomes [][]Outcome) SubmissionScore {
 			break
 		}
 		if stopped {
-			s.Termination = &Termination{Reason: LevelGate, Level: l, Measured: *level.SuccessRate, Limit: c.Gate}
+			s.Termination = &Termination{Reason: LevelGate, Level: l, Bound: &Bound{*level.SuccessRate, c.Gate}}
 			break
 		}
 	}
@@ -156,9 +162,9 @@ func (c *Competition) stop(l, k int, o Outcome, running float64) *Termination {
 	case o.NormalizedReward == nil:
 		t.Reason, t.Detail = TraceInvalid, "its reward cannot be normalised"
 	case o.Seconds > limits.Scenario:
-		t.Reason, t.Measured, t.Limit = ScenarioLimit, o.Seconds, limits.Scenario
+		t.Reason, t.Bound = ScenarioLimit, &Bound{o.Seconds, limits.Scenario}
 	case running > limits.Total:
-		t.Reason, t.Measured, t.Limit = TotalLimit, running, limits.Total
+		t.Reason, t.Bound = TotalLimit, &Bound{running, limits.Total}
 	default:
 		return nil
 	}

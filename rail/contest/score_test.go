@@ -211,3 +211,58 @@ func TestComposition(t *testing.T) {
 		t.Errorf("got %v", shares)
 	}
 }
+
+func TestWhatWasMeasuredIsToldOfGatesAndLimitsOnly(t *testing.T) {
+	reward := 0.5
+	for name, c := range map[string]struct {
+		spoil func(o [][]Outcome)
+		want  string
+	}{
+		"of the gate, though it is nothing": {func(o [][]Outcome) { rates(o[0], 0) },
+			`{"reason":"gate","level":0,"scenario":0,"detail":"","measured":0,"limit":0.25}`},
+		"of a limit": {func(o [][]Outcome) { o[0][1].Seconds = 1801 },
+			`{"reason":"scenario_limit","level":0,"scenario":2,"detail":"","measured":1801,"limit":1800}`},
+		"not of a missing scenario": {func(o [][]Outcome) { missing(o, 0, 1) },
+			`{"reason":"no_trajectory","level":0,"scenario":2,"detail":""}`},
+	} {
+		t.Run("it is told "+name, func(t *testing.T) {
+			competition := ecml(t)
+			outcomes := all(competition, Figures{NormalizedReward: &reward, SuccessRate: 0.5})
+			c.spoil(outcomes)
+			got, err := json.Marshal(competition.Score(outcomes).Termination)
+			if err != nil || string(got) != c.want {
+				t.Errorf("got %s, %v; want %s", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestOtherTrainsAreOfScenariosThatCount(t *testing.T) {
+	reward := 0.5
+	c := ecml(t)
+	outcomes := all(c, Figures{NormalizedReward: &reward, SuccessRate: 0.5})
+	for l := range outcomes {
+		for k := range outcomes[l] {
+			outcomes[l][k].Trains = c.Levels[l].Trains[k]
+		}
+	}
+	outcomes[0][1].Trains = 6
+	outcomes[0][3].Trains = 7 // behind the one that ends the run
+	outcomes[0][2] = Outcome{Failure: "trace invalid"}
+	got := c.OtherTrains(c.Score(outcomes))
+	if want := (OtherTrains{"level_0_scenario_2", 6, c.Levels[0].Trains[1]}); len(got) != 1 || got[0] != want {
+		t.Errorf("got %v, want %v alone", got, want)
+	}
+	outcomes[0][0] = Outcome{Missing: true}
+	text, err := json.Marshal(c.Score(outcomes))
+	if err != nil || !strings.Contains(string(text), `"levels":[]`) {
+		t.Errorf("got %s, %v; want an empty list of levels", text, err)
+	}
+}
+
+func TestTotalsAreWrittenByName(t *testing.T) {
+	got, err := json.Marshal(Figures{Totals: &Totals{rail.PunctualityReward, []float64{9, 24}}})
+	if want := `"totals":{"stops_on_time":9,"stops":24}`; err != nil || !strings.Contains(string(got), want) {
+		t.Errorf("got %s, %v; want %s in it", got, err, want)
+	}
+}

@@ -198,17 +198,7 @@ func (v *verifier) function() rail.Rewards {
 	if v.options.Rewards != nil {
 		return *v.options.Rewards
 	}
-	if len(v.rewards) > 0 {
-		switch kind, _ := v.rewards[0].Reward.Kind(); kind {
-		case rail.ComponentReward:
-			return rail.Rewards{Kind: rail.ComponentReward, Factors: rail.DefaultFactors()}
-		case rail.MultiObjectiveReward:
-			return rail.Rewards{Kind: rail.MultiObjectiveReward, Factors: rail.DefaultFactors()}
-		case rail.PunctualityReward:
-			return rail.Rewards{Kind: rail.PunctualityReward}
-		}
-	}
-	return rail.DefaultRewards()
+	return RecordedRewards(v.rewards)
 }
 
 // grid finds the row of a step and train.

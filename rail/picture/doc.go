@@ -15,6 +15,9 @@
 // An SVG or a PNG is one step. A GIF is an animation, one frame a step. An HTML file is a page that plays the steps in a
 // browser: it takes nothing from outside, so it can be mailed, and stays at a few megabytes for the largest episodes.
 //
+// On the largest maps the numbers of trains are too small for a picture of one step. A [Region] is a part of the map, drawn
+// larger, see [ParseRegion].
+//
 // A train is a wedge in its cell, further on the more of the cell it has travelled; its colour is its state. Between the
 // starts, stops and targets of all trains, those of the selected ones stand out. A train that is ready to enter waits as
 // an empty wedge on its start. Framed trains are deadlocked, see [rail.Env.Deadlocked].

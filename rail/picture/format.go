@@ -39,6 +39,8 @@ type Options struct {
 	// Cell is the side of a cell in pixels, MinCell to MaxCell; 0 stands for a size that suits a screen. A page, in
 	// which one can zoom, does not look at it.
 	Cell int
+	// Region is the part of the map that is drawn, in any format. What is counted are all trains nevertheless.
+	Region Region
 	// From and To are the first and the last step; those of the recording if not given. An SVG or a PNG shows To.
 	From, To rail.Time
 }
@@ -55,8 +57,8 @@ const (
 )
 
 // Write draws a recording. On one platform the same recording makes the same bytes. Errors are about steps that were
-// not recorded, trains that there are not, a title that cannot be drawn, or a picture that would be too large, and say
-// what to do.
+// not recorded, trains that there are not, a region outside the map, a title that cannot be drawn, or a picture that would
+// be too large, and say what to do.
 func Write(w io.Writer, format Format, r *Recording, o Options) error {
 	from, to, err := r.check(&o)
 	if err != nil {
@@ -65,9 +67,9 @@ func Write(w io.Writer, format Format, r *Recording, o Options) error {
 	if format == HTML {
 		return r.writePage(w, &o, from, to)
 	}
-	s := newScene(r, &o, r.cellSize(format, o.Cell))
+	s := newScene(r, &o, o.Region.of(r.net).cellSize(format, o.Cell))
 	if s.w*s.h > maxPixels {
-		return fmt.Errorf("no room: cells of %.0f pixels make a picture of %.0f x %.0f; want smaller cells", s.size, s.w, s.h)
+		return fmt.Errorf("no room: cells of %.0f pixels make a picture of %.0f x %.0f; want smaller cells or a smaller region", s.size, s.w, s.h)
 	}
 	switch format {
 	case SVG:
@@ -84,7 +86,7 @@ func Write(w io.Writer, format Format, r *Recording, o Options) error {
 		return png.Encode(w, c.image())
 	case GIF:
 		if frames := to - from + 1; float64(frames)*s.w*s.h > maxFilm {
-			return fmt.Errorf("no room: an animation of %d steps of %.0f x %.0f pixels; want fewer steps or smaller cells, or a page (%s)",
+			return fmt.Errorf("no room: an animation of %d steps of %.0f x %.0f pixels; want fewer steps, smaller cells or a smaller region, or a page (%s)",
 				frames, s.w, s.h, HTML)
 		}
 		return s.writeFilm(w, from, to)
@@ -110,6 +112,11 @@ func (r *Recording) check(o *Options) (from, to int, err error) {
 	case o.Cell != 0 && (o.Cell < MinCell || o.Cell > MaxCell):
 		return 0, 0, fmt.Errorf("cells of %d pixels: want %d to %d, or 0 for a size that suits", o.Cell, MinCell, MaxCell)
 	}
+	if o.Region != (Region{}) {
+		if err := o.Region.Check(r.net); err != nil {
+			return 0, 0, fmt.Errorf("region: %w", err)
+		}
+	}
 	if err := drawing.CheckTitle(o.Title); err != nil {
 		return 0, 0, err
 	}
@@ -122,8 +129,8 @@ func (r *Recording) check(o *Options) (from, to int, err error) {
 }
 
 // cellSize is what was asked for, or what makes the longer side fill a screen, within limits.
-func (r *Recording) cellSize(f Format, asked int) float64 {
-	longer := max(r.net.Width(), r.net.Height())
+func (g Region) cellSize(f Format, asked int) float64 {
+	longer := max(g.Width, g.Height)
 	switch {
 	case asked != 0:
 		return float64(asked)

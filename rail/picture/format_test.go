@@ -63,6 +63,8 @@ func TestWriteRefuses(t *testing.T) {
 		{"steps the wrong way round", HTML, r, Options{From: rail.At(3), To: rail.At(2)}, "steps 3 to 2"},
 		{"a train that there is not", SVG, r, Options{Selected: []int{99}}, "there is no train 99 to select: want handles from 0 to"},
 		{"a cell too small", SVG, r, Options{Cell: 3}, "cells of 3 pixels: want 4 to 128"},
+		{"a region outside the map", SVG, r, Options{Region: Region{Row: 1, Col: 1, Height: 1, Width: 999}}, "region: 1 rows from row 1 and 999 columns"},
+		{"a region of no cell", HTML, r, Options{Region: Region{Row: 1}}, "want at least one of each"},
 		{"a line break in the title", SVG, r, Options{Title: "a\nb"}, "cannot be drawn"},
 		{"a title that is no text", HTML, r, Options{Title: "\xff"}, "cannot be drawn"},
 		{"a title without end", HTML, r, Options{Title: strings.Repeat("x", drawing.MaxTitle+1)}, "the title has 201 bytes"},

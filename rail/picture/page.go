@@ -30,6 +30,7 @@ type pageData struct {
 	Height    int         `json:"height"`
 	Grid      string      `json:"grid"`    // base64 of 16 bits a cell, least byte first, row by row
 	Bridges   []int       `json:"bridges"` // cells, row*width+col
+	Region    [4]int      `json:"region"`  // row, column, height, width
 	First     int         `json:"first"`   // step
 	Steps     int         `json:"steps"`   // how many
 	Limit     int         `json:"limit"`   // max_episode_steps, 0: none
@@ -50,9 +51,8 @@ type pageTrain struct {
 }
 
 type pageStop struct {
-	Places    [][3]int `json:"places"` // row, column, heading or -1
-	Arrival   int      `json:"arrival"`
-	Departure int      `json:"departure"`
+	Places [][3]int `json:"places"` // row, column, heading or -1
+	Window string   `json:"window"` // in words
 }
 
 type pageState struct {
@@ -63,10 +63,11 @@ type pageState struct {
 
 // writePage writes the steps as a page.
 func (r *Recording) writePage(w io.Writer, o *Options, from, to int) error {
+	region := o.Region.of(r.net)
 	d := pageData{
 		Title: o.Title, Width: r.net.Width(), Height: r.net.Height(), Bridges: []int{}, First: from, Steps: to - from + 1,
 		Limit: r.scenario.MaxEpisodeSteps, Selected: append([]int{}, o.Selected...), Trains: []pageTrain{}, Fractions: []string{},
-		Runs: base64.StdEncoding.EncodeToString(r.runs(from, to)),
+		Runs: base64.StdEncoding.EncodeToString(r.runs(from, to)), Region: [4]int{region.Row, region.Col, region.Height, region.Width},
 	}
 	var grid []byte
 	for k, bridge := range r.levelFree {
@@ -104,13 +105,28 @@ func newPageTrain(t *rail.Train) pageTrain {
 		Earliest: t.EarliestDeparture, Latest: t.LatestArrival, MaxSpeed: t.MaxSpeed.String(), Stops: []pageStop{},
 	}
 	for _, s := range t.Intermediate() {
-		stop := pageStop{Places: [][3]int{}, Arrival: s.LatestArrival.Step, Departure: s.EarliestDeparture.Step}
+		stop := pageStop{Places: [][3]int{}, Window: window(s.LatestArrival, s.EarliestDeparture)}
 		for _, a := range s.Alternatives {
 			stop.Places = append(stop.Places, [3]int{a.Row, a.Col, int(a.Heading)})
 		}
 		p.Stops = append(p.Stops, stop)
 	}
 	return p
+}
+
+// window is in words when a train is to arrive and may depart.
+func window(latestArrival, earliestDeparture rail.Time) string {
+	var words []string
+	if latestArrival.Given {
+		words = append(words, fmt.Sprintf("by step %d", latestArrival.Step))
+	}
+	if earliestDeparture.Given {
+		words = append(words, fmt.Sprintf("not before step %d", earliestDeparture.Step))
+	}
+	if words == nil {
+		return "at any time"
+	}
+	return strings.Join(words, ", ")
 }
 
 // What changed at the start of a run.

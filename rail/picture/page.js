@@ -3,6 +3,7 @@
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const W = data.width, H = data.height, N = data.trains.length, STEPS = data.steps;
+const [ROW0, COL0, ROWS, COLS] = data.region; // what is drawn of the map
 const COMPASS = "NESW", NOWHERE = -1;
 const INK = "#17222e", LAND = "#f4f6f1", RASTER = "#e3e8e0", RAILS = "#555f69", BETWEEN = "#dce0de", SLEEPERS = "#b9b3a6";
 const PARAPET = "#8a6d3b", PLACE = "#a9b4bf", CHOSEN = "#7a1fa2", STUCK = "#c2185b", SOFT = "#5b6670";
@@ -67,6 +68,7 @@ const exits = new Int8Array(N * STEPS); // the direction in which it leaves its 
   }
 })();
 
+const inRegion = (row, col) => row >= ROW0 && row < ROW0 + ROWS && col >= COL0 && col < COL0 + COLS;
 function allows(t, into, out) { return t >> (15 - 4 * into - out) & 1; }
 function usual(n) {
   const t = grid[n >> 2], into = n & 3;
@@ -102,6 +104,7 @@ function buffer(path, x, y, a) {
 }
 const tracks = new Path2D(), buffers = new Path2D(), over = new Path2D(), decks = new Path2D(), parapets = new Path2D();
 for (let k = 0; k < W * H; k++) {
+  if (!inRegion(Math.floor(k / W), k % W)) continue;
   const x = k % W + 0.5, y = Math.floor(k / W) + 0.5, all = links(grid[k]);
   for (const l of all) {
     trace(tracks, x, y, l);
@@ -126,11 +129,12 @@ function placePath(path, row, col, role) {
   else if (role === 1) { path.moveTo(x + 0.47, y); path.lineTo(x, y + 0.47); path.lineTo(x - 0.47, y); path.lineTo(x, y - 0.47); path.closePath(); }
   else path.rect(x - 0.42, y - 0.42, 0.84, 0.84);
 }
+// places lists the cells of a timetable that are drawn, as [row, column, role, text].
 function places(i) {
   const t = data.trains[i], all = [[t.start[0], t.start[1], 0, "S"]];
   t.stops.forEach((s, k) => { for (const p of s.places) all.push([p[0], p[1], 1, String(k + 1)]); });
   all.push([t.target[0], t.target[1], 2, "T"]);
-  return all;
+  return all.filter(([row, col]) => inRegion(row, col));
 }
 {
   const drawn = new Set();
@@ -155,9 +159,9 @@ let size = 10, left = 0, top = 0, ratio = 1, width = 0, height = 0, groundFresh 
 let now = 0, playing = false, selected = [...data.selected], dirty = true;
 
 function whole() {
-  size = Math.max(Math.min((width - EDGE - 8) / W, (height - EDGE - 8) / H, 60), 1);
-  left = EDGE + (width - EDGE - W * size) / 2;
-  top = EDGE + (height - EDGE - H * size) / 2;
+  size = Math.max(Math.min((width - EDGE - 8) / COLS, (height - EDGE - 8) / ROWS, 60), 1);
+  left = EDGE + (width - EDGE - COLS * size) / 2 - COL0 * size;
+  top = EDGE + (height - EDGE - ROWS * size) / 2 - ROW0 * size;
   redrawAll();
 }
 function zoom(factor, x = width / 2, y = height / 2) {
@@ -182,15 +186,16 @@ function drawGround() {
   c.clearRect(0, 0, width, height);
   c.setTransform(ratio * size, 0, 0, ratio * size, ratio * left, ratio * top);
   c.fillStyle = LAND;
-  c.fillRect(0, 0, W, H);
+  c.fillRect(COL0, ROW0, COLS, ROWS);
   let every = 1;
   for (every of [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]) if (every * size >= 24) break;
   c.strokeStyle = RASTER;
   c.lineWidth = 0.8 / size;
   c.setLineDash([]);
   c.beginPath();
-  for (let x = 0; x < W; x += every) { c.moveTo(x, 0); c.lineTo(x, H); }
-  for (let y = 0; y < H; y += every) { c.moveTo(0, y); c.lineTo(W, y); }
+  const x0 = Math.ceil(COL0 / every) * every, y0 = Math.ceil(ROW0 / every) * every;
+  for (let x = x0; x < COL0 + COLS; x += every) { c.moveTo(x, ROW0); c.lineTo(x, ROW0 + ROWS); }
+  for (let y = y0; y < ROW0 + ROWS; y += every) { c.moveTo(COL0, y); c.lineTo(COL0 + COLS, y); }
   c.stroke();
   c.strokeStyle = PLACE;
   c.lineWidth = Math.max(0.07, 0.9 / size);
@@ -215,37 +220,107 @@ function drawGround() {
     c.stroke(p);
   }
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
-  for (const i of selected) for (const [row, col, , text] of places(i)) {
-    plate(c, left + (col + 0.08) * size, top + (row + 0.08) * size, text, Math.max(0.36 * size, 10), CHOSEN, "#fff");
-  }
-  const besides = Math.max(left, EDGE), above = Math.max(top, EDGE); // where the numbers are: at the map, but in sight
+  placeBadges(c);
+  for (const b of badges) plate(c, b.x, b.y, b.text, b.px, CHOSEN, "#fff");
+  const besides = Math.max(left + COL0 * size, EDGE), above = Math.max(top + ROW0 * size, EDGE); // where the numbers are: at the map, but in sight
   c.fillStyle = "#fff";
-  c.fillRect(0, 0, width, above);
-  c.fillRect(0, 0, besides, height);
+  c.fillRect(0, 0, width, EDGE);
+  c.fillRect(0, 0, EDGE, height);
   c.fillStyle = SOFT;
   c.font = font(10, false);
   c.textAlign = "center";
-  for (let x = 0; x < W; x += every) {
+  for (let x = x0; x < COL0 + COLS; x += every) {
     const at = left + (x + 0.5) * size;
     if (at > besides && at < width) c.fillText(x, at, above - 5);
   }
   c.textAlign = "right";
-  for (let y = 0; y < H; y += every) {
+  for (let y = y0; y < ROW0 + ROWS; y += every) {
     const at = top + (y + 0.5) * size;
     if (at > above && at < height) c.fillText(y, besides - 4, at + 3.5);
   }
   groundFresh = true;
 }
 function font(px, bold) { return (bold ? "bold " : "") + px + 'px "Liberation Sans", Arimo, Arial, Helvetica, sans-serif'; }
+function plateWidth(c, text, px) {
+  c.font = font(px, true);
+  return c.measureText(text).width + 0.5 * px;
+}
 function plate(c, x, y, text, px, back, front) {
   c.font = font(px, true);
-  const w = c.measureText(text).width + 0.5 * px;
+  const w = plateWidth(c, text, px);
   c.fillStyle = back;
   c.fillRect(x - w / 2, y - 0.62 * px, w, 1.25 * px);
   c.fillStyle = front;
   c.textAlign = "center";
   c.fillText(text, x, y + 0.36 * px);
   return w;
+}
+
+// placeBadges lays the badges of the selected trains' places out, a cell's in a row from its top left corner on: smaller
+// where there are many, or one with their number where they would be too small to read.
+let badges = []; // about x, y
+function placeBadges(c) {
+  const cells = new Map();
+  for (const i of selected) for (const [row, col, , text] of places(i)) {
+    const key = row * W + col;
+    if (!cells.has(key)) cells.set(key, []);
+    cells.get(key).push(text);
+  }
+  badges = [];
+  for (let [key, texts] of cells) {
+    let px = Math.max(0.36 * size, 10);
+    if (texts.length > 1) {
+      const total = texts.reduce((sum, text) => sum + plateWidth(c, text, px), 0);
+      const smaller = px * Math.min((0.92 - 0.03 * (texts.length - 1)) * size / total, 1);
+      if (smaller < 6.5) texts = ["×" + texts.length];
+      else px = smaller;
+    }
+    let x = left + (key % W + 0.08) * size;
+    texts.forEach((text, k) => {
+      const w = plateWidth(c, text, px);
+      if (k > 0) x += w / 2;
+      badges.push({ x, y: top + (Math.floor(key / W) + 0.08) * size, w, h: 1.25 * px, px, text });
+      x += w / 2 + 0.03 * size;
+    });
+  }
+}
+function hides(b, others) {
+  let area = 0;
+  for (const o of others) {
+    const wide = Math.min((b.w + o.w) / 2 - Math.abs(b.x - o.x), b.w, o.w), high = Math.min((b.h + o.h) / 2 - Math.abs(b.y - o.y), b.h, o.h);
+    if (wide > 0 && high > 0) area += wide * high;
+  }
+  return area;
+}
+// free puts a box at the first of some places if it hides no badge there, or else where it hides least of the badges and
+// of what is taken besides.
+function free(w, h, taken, places) {
+  let best, least = Infinity;
+  places.forEach(([x, y], k) => {
+    const b = { x, y, w, h };
+    let hidden = hides(b, badges);
+    if (k > 0 || hidden > 0) hidden += hides(b, taken);
+    if (hidden < least) { best = b; least = hidden; }
+  });
+  return best;
+}
+// arrange puts the signs of malfunctions where they hide no badge. Those that have to leave their corner make way for
+// those that do not.
+function arrange(c, broken, sz) {
+  const small = 0.3 * sz < 6.5;
+  for (const b of broken) {
+    b.w = small ? 0.48 * sz : plateWidth(c, b.text, 0.3 * sz);
+    b.h = (small ? 0.48 : 0.375) * sz;
+    b.x = b.cx + 0.42 * sz; b.y = b.cy - 0.4 * sz;
+  }
+  const taken = broken.filter((b) => hides(b, badges) === 0);
+  for (const b of broken) {
+    if (hides(b, badges) === 0) continue;
+    const ways = [[0.42, -0.4], [0.42, 0.4], [-0.42, 0.4], [-0.42, -0.4], [0.42, 0.07], [-0.42, 0.07]];
+    Object.assign(b, free(b.w, b.h, taken, ways.map(([dx, dy]) => [b.cx + dx * sz, b.cy + dy * sz])));
+    taken.push(b);
+  }
+  return taken;
 }
 
 // pose is where a train is drawn, relative to the centre of its cell, in cells.
@@ -286,13 +361,12 @@ function frame(c, cx, cy, sz) {
   c.lineWidth = Math.max(0.11 * sz, 1.6);
   c.strokeRect(cx - 0.48 * sz, cy - 0.48 * sz, 0.96 * sz, 0.96 * sz);
 }
-function breakdown(c, cx, cy, sz, left) {
-  const x = cx + 0.42 * sz, y = cy - 0.4 * sz;
+function breakdown(c, x, y, sz, text) {
   if (0.3 * sz < 6.5) {
     for (const [color, r] of [["#fff", 0.24], [ALARM, 0.19]]) { c.fillStyle = color; c.beginPath(); c.arc(x, y, r * sz, 0, 7); c.fill(); }
     return;
   }
-  plate(c, x, y, String(left), 0.3 * sz, ALARM, "#fff");
+  plate(c, x, y, text, 0.3 * sz, ALARM, "#fff");
 }
 
 // trainsAt lists the trains shown in a step as [handle, column, row, empty]: those on the map, and of those that are
@@ -301,13 +375,13 @@ function trainsAt(k) {
   const on = [], taken = new Set(), waiting = [];
   for (let i = 0; i < N; i++) {
     const n = node[i * STEPS + k];
-    if (n === NOWHERE) continue;
+    if (n === NOWHERE || !inRegion(Math.floor((n >> 2) / W), (n >> 2) % W)) continue;
     taken.add(n >> 2);
     on.push([i, (n >> 2) % W, Math.floor((n >> 2) / W), false]);
   }
   for (let i = 0; i < N; i++) {
     const s = state[i * STEPS + k], [row, col] = data.trains[i].start;
-    if (s !== READY && s !== BROKEN_OFF_MAP || taken.has(row * W + col)) continue;
+    if (s !== READY && s !== BROKEN_OFF_MAP || taken.has(row * W + col) || !inRegion(row, col)) continue;
     taken.add(row * W + col);
     waiting.push([i, col, row, true]);
   }
@@ -334,21 +408,24 @@ function drawTrains() {
     number(c, x, y, size, p, empty ? INK : data.states[state[at]].lettering, i);
     seen.push([i, x, y, at]);
   }
+  const broken = [], chosen = seen.filter(([i]) => selected.includes(i)), r = Math.max(0.62 * size, 7);
   for (const [, x, y, at] of seen) {
     if (deadlocked[at]) frame(c, x, y, size);
-    if (malfunction[at] > 0 || state[at] === BROKEN || state[at] === BROKEN_OFF_MAP) breakdown(c, x, y, size, malfunction[at]);
+    if (malfunction[at] > 0 || state[at] === BROKEN || state[at] === BROKEN_OFF_MAP) broken.push({ cx: x, cy: y, text: String(malfunction[at]) });
   }
-  for (const [i, x, y] of seen) {
-    if (!selected.includes(i)) continue;
-    const r = Math.max(0.62 * size, 7);
+  for (const [, x, y] of chosen) {
     c.strokeStyle = CHOSEN;
     c.lineWidth = Math.max(0.09 * size, 1.8);
     c.beginPath();
     c.arc(x, y, r, 0, 7);
     c.stroke();
-    const px = Math.min(Math.max(0.36 * size, 11), 18);
-    c.font = font(px, true);
-    plate(c, x + r + (c.measureText(String(i)).width + 0.5 * px) / 2, y - 0.5 * size, String(i), px, CHOSEN, "#fff");
+  }
+  const taken = arrange(c, broken, size);
+  for (const b of broken) breakdown(c, b.x, b.y, size, b.text);
+  for (const [i, x, y] of chosen) {
+    const px = Math.min(Math.max(0.36 * size, 11), 18), w = plateWidth(c, String(i), px), aside = r + w / 2, up = 0.5 * size;
+    const b = free(w, 1.25 * px, taken, [[x + aside, y - up], [x + aside, y + up], [x - aside, y - up], [x - aside, y + up]]);
+    plate(c, b.x, b.y, String(i), px, CHOSEN, "#fff");
   }
   c.restore();
 }
@@ -417,7 +494,7 @@ function facts(i) {
 }
 function timetable(i) {
   const t = data.trains[i], all = [["S start", `${where(...t.start)}, from step ${t.earliest}`]];
-  t.stops.forEach((s, k) => all.push([`${k + 1} stop`, `${s.places.map((p) => where(...p)).join(" or ")}, by ${s.arrival}, on from ${s.departure}`]));
+  t.stops.forEach((s, k) => all.push([`${k + 1} stop`, `${s.places.map((p) => where(...p)).join(" or ")}, ${s.window}`]));
   all.push(["T target", `${where(...t.target)}, by step ${t.latest}`]);
   return all;
 }
@@ -530,12 +607,13 @@ $("search").addEventListener("submit", (e) => {
   if (!selected.includes(i)) select(i);
   else selected = [i, ...selected.filter((k) => k !== i)];
   const n = node[i * STEPS + now], [row, col] = n === NOWHERE ? data.trains[i].start : [Math.floor((n >> 2) / W), (n >> 2) % W];
+  $("handle").blur();
+  redrawAll();
+  if (!inRegion(row, col)) { $("message").textContent = `Train ${i} is outside the part of the map on this page, at ${where(row, col)}.`; return; }
   $("message").textContent = n === NOWHERE ? `Train ${i} is not on the map now; this is its start.` : "";
   size = Math.max(size, 24);
   left = width / 2 - (col + 0.5) * size;
   top = height / 2 - (row + 0.5) * size;
-  $("handle").blur();
-  redrawAll();
 });
 $("clear").onclick = () => { selected = []; $("message").textContent = ""; redrawAll(); };
 $("begin").onclick = () => { play(false); go(0); };
@@ -546,6 +624,7 @@ $("end").onclick = () => { play(false); go(STEPS - 1); };
 $("time").min = data.first;
 $("time").max = data.first + STEPS - 1;
 $("time").oninput = () => { play(false); go(Number($("time").value) - data.first); };
+if (ROWS < H || COLS < W) { $("whole").textContent = "Whole region"; $("whole").title = "Zoom out to the region (0)"; }
 $("nearer").onclick = () => zoom(1.4);
 $("farther").onclick = () => zoom(1 / 1.4);
 $("whole").onclick = whole;

@@ -194,3 +194,20 @@ func TestPageHasTheColours(t *testing.T) {
 		}
 	}
 }
+
+func TestPageTellsTheWindowOfAStop(t *testing.T) {
+	for want, w := range map[string][2]rail.Time{
+		"by step 49, not before step 51": {rail.At(49), rail.At(51)},
+		"by step 49":                     {rail.At(49)},
+		"not before step 0":              {{}, rail.At(0)},
+		"at any time":                    {},
+	} {
+		train := &rail.Train{Stops: []rail.Stop{{}, {LatestArrival: w[0], EarliestDeparture: w[1]}, {}}}
+		if got := newPageTrain(train).Stops[0].Window; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if want := `join(" or ")}, ${s.window}`; !strings.Contains(pageJS, want) {
+		t.Errorf("page.js: want %s", want)
+	}
+}

@@ -25,19 +25,22 @@ type scene struct {
 	next     []rail.Node // of nexts
 	title    string
 	selected []int
+	region   Region
 	size     float64 // of a cell
-	map0     xy      // the top left corner of the map
+	map0     xy      // the top left corner of the region
+	badges   []badge // of the selected trains' places
 	w, h     float64
 }
 
 func newScene(r *Recording, o *Options, size float64) *scene {
-	s := &scene{Recording: r, next: r.nexts(), title: o.Title, selected: o.Selected, size: size}
-	width, height := float64(r.net.Width())*size, float64(r.net.Height())*size
+	s := &scene{Recording: r, next: r.nexts(), title: o.Title, selected: o.Selected, region: o.Region.of(r.net), size: size}
+	width, height := float64(s.region.Width)*size, float64(s.region.Height)*size
 	s.w = math.Ceil(max(width+coordinates+2*edge, narrowest))
 	_, counted := flow(s.tallies(r.first), s.inner())
 	_, signed := flow(signs(), s.inner())
 	s.map0 = xy{edge + coordinates, edge + titleHeight + counted + coordinates}
 	s.h = math.Ceil(s.map0.y + height + 8 + signed + edge)
+	s.badges = s.placeBadges()
 	return s
 }
 
@@ -45,7 +48,7 @@ func (s *scene) inner() float64 { return s.w - 2*edge }
 
 // centre of a cell.
 func (s *scene) centre(c rail.Cell) xy {
-	return s.map0.plus(xy{float64(c.Col) + 0.5, float64(c.Row) + 0.5}.times(s.size))
+	return s.map0.plus(xy{float64(c.Col-s.region.Col) + 0.5, float64(c.Row-s.region.Row) + 0.5}.times(s.size))
 }
 
 // ground draws what is the same in every step.
@@ -56,18 +59,21 @@ func (s *scene) ground(c canvas) {
 	s.tracks(c)
 	for _, i := range s.selected {
 		for _, m := range marks(&s.scenario.Trains[i]) {
-			if s.net.Inside(m.cell) {
-				drawPlace(c, s.centre(m.cell), s.size, m, true)
+			if s.region.holds(m.cell) {
+				drawPlace(c, s.centre(m.cell), s.size, m.role, true)
 			}
 		}
 	}
-	bottom := s.map0.y + float64(s.net.Height())*s.size + 8
+	for _, b := range s.badges {
+		b.draw(c)
+	}
+	bottom := s.map0.y + float64(s.region.Height)*s.size + 8
 	drawEntries(c, signs(), xy{edge, bottom}, s.inner())
 }
 
 // grid draws the land with the numbers of rows and columns.
 func (s *scene) grid(c canvas) {
-	width, height := float64(s.net.Width())*s.size, float64(s.net.Height())*s.size
+	width, height := float64(s.region.Width)*s.size, float64(s.region.Height)*s.size
 	c.fill(land, polygon(s.map0, s.map0.plus(xy{width, 0}), s.map0.plus(xy{width, height}), s.map0.plus(xy{0, height})))
 	every := 1
 	for _, every = range []int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000} {
@@ -77,13 +83,14 @@ func (s *scene) grid(c canvas) {
 	}
 	look := drawing.Plain(10, soft)
 	var p vg.Path
-	for col := 0; col < s.net.Width(); col += every {
-		x := s.map0.x + float64(col)*s.size
+	first := func(from int) int { return (from + every - 1) / every * every } // a round number, as on the whole map
+	for col := first(s.region.Col); col < s.region.Col+s.region.Width; col += every {
+		x := s.map0.x + float64(col-s.region.Col)*s.size
 		p = append(p, lines(xy{x, s.map0.y}, xy{x, s.map0.y + height})...)
 		c.write(look, xy{x + s.size/2, s.map0.y - 5}, drawing.Centred, strconv.Itoa(col))
 	}
-	for row := 0; row < s.net.Height(); row += every {
-		y := s.map0.y + float64(row)*s.size
+	for row := first(s.region.Row); row < s.region.Row+s.region.Height; row += every {
+		y := s.map0.y + float64(row-s.region.Row)*s.size
 		p = append(p, lines(xy{s.map0.x, y}, xy{s.map0.x + width, y})...)
 		c.write(look, xy{s.map0.x - 5, y + s.size/2 + 3.6}, drawing.Right, strconv.Itoa(row))
 	}
@@ -99,9 +106,9 @@ func (s *scene) places(c canvas) {
 	drawn := map[spot]bool{}
 	for i := range s.scenario.Trains {
 		for _, m := range marks(&s.scenario.Trains[i]) {
-			if at := (spot{m.cell, m.role}); !drawn[at] && s.net.Inside(m.cell) {
+			if at := (spot{m.cell, m.role}); !drawn[at] && s.region.holds(m.cell) {
 				drawn[at] = true
-				drawPlace(c, s.centre(m.cell), s.size, m, false)
+				drawPlace(c, s.centre(m.cell), s.size, m.role, false)
 			}
 		}
 	}
@@ -111,6 +118,9 @@ func (s *scene) tracks(c canvas) {
 	var all, buffers vg.Path
 	for k := range s.levelFree {
 		cell := s.net.Cell(rail.Node(4 * k))
+		if !s.region.holds(cell) {
+			continue
+		}
 		for _, l := range links(s.net.At(cell)) {
 			all = append(all, l.path(s.centre(cell), s.size)...)
 			if l.deadEnd() {
@@ -121,7 +131,7 @@ func (s *scene) tracks(c canvas) {
 	drawTracks(c, s.size, all)
 	c.stroke(ink, max(0.1*s.size, 1.2), buffers)
 	for k, bridge := range s.levelFree {
-		if cell := s.net.Cell(rail.Node(4 * k)); bridge {
+		if cell := s.net.Cell(rail.Node(4 * k)); bridge && s.region.holds(cell) {
 			drawBridge(c, s.net.At(cell), s.centre(cell), s.size)
 		}
 	}
@@ -145,11 +155,15 @@ func (s *scene) draw(c canvas, step int) {
 			occupied[s.net.Cell(trains[i].node)] = true
 		}
 	}
+	var broken []breakdown
+	sign := func(cell xy, m *moment) { broken = append(broken, breakdown{cell: cell, steps: int(m.malfunction)}) }
 	for i := range trains {
-		s.entering(c, &trains[i], i, occupied)
+		if m := &trains[i]; s.entering(c, m, i, occupied) && m.malfunction > 0 {
+			sign(s.centre(s.scenario.Trains[i].Initial.Cell), m)
+		}
 	}
 	for i := range trains {
-		if m := &trains[i]; m.node != rail.NoNode {
+		if m := &trains[i]; s.shows(m.node) {
 			at, p := s.centre(s.net.Cell(m.node)), s.pose(step, i)
 			drawTrain(c, at, s.size, p, m.state, false)
 			drawHandle(c, at, s.size, p, m.state, i)
@@ -157,7 +171,7 @@ func (s *scene) draw(c canvas, step int) {
 	}
 	for i := range trains {
 		m := &trains[i]
-		if m.node == rail.NoNode {
+		if !s.shows(m.node) {
 			continue
 		}
 		at := s.centre(s.net.Cell(m.node))
@@ -165,40 +179,54 @@ func (s *scene) draw(c canvas, step int) {
 			drawFrame(c, at, s.size)
 		}
 		if m.state.InMalfunction() || m.malfunction > 0 {
-			drawBreakdown(c, at, s.size, int(m.malfunction))
+			sign(at, m)
 		}
 	}
 	for _, i := range s.selected {
-		if m := &trains[i]; m.node != rail.NoNode {
-			s.point(c, s.centre(s.net.Cell(m.node)), i)
+		if m := &trains[i]; s.shows(m.node) {
+			c.stroke(chosen, max(0.09*s.size, 1.8), circle(s.centre(s.net.Cell(m.node)), s.ring()))
+		}
+	}
+	taken := s.arrange(broken)
+	for i := range broken {
+		drawBreakdown(c, broken[i].at, s.size, broken[i].steps)
+	}
+	for _, i := range s.selected {
+		if m := &trains[i]; s.shows(m.node) {
+			s.point(c, s.centre(s.net.Cell(m.node)), i, taken)
 		}
 	}
 }
 
-// entering draws a train that is ready to enter, the first of those at the same place, if nothing stands there.
-func (s *scene) entering(c canvas, m *moment, i int, occupied map[rail.Cell]bool) {
+// shows tells whether a train on a node is in the picture.
+func (s *scene) shows(n rail.Node) bool { return n != rail.NoNode && s.region.holds(s.net.Cell(n)) }
+
+// entering draws a train that is ready to enter, the first of those at the same place, if nothing stands there, and tells
+// whether it did.
+func (s *scene) entering(c canvas, m *moment, i int, occupied map[rail.Cell]bool) bool {
 	at := s.scenario.Trains[i].Initial
-	if m.state != rail.ReadyToDepart && m.state != rail.MalfunctionOffMap || occupied[at.Cell] {
-		return
+	if m.state != rail.ReadyToDepart && m.state != rail.MalfunctionOffMap || occupied[at.Cell] || !s.region.holds(at.Cell) {
+		return false
 	}
 	occupied[at.Cell] = true
 	p := pose{way: sides[at.Heading].unit()}
 	drawTrain(c, s.centre(at.Cell), s.size, p, m.state, true)
 	drawHandle(c, s.centre(at.Cell), s.size, p, rail.ReadyToDepart, i)
-	if m.malfunction > 0 {
-		drawBreakdown(c, s.centre(at.Cell), s.size, int(m.malfunction))
-	}
+	return true
 }
 
-// point shows where a selected train is, and its number beside it.
-func (s *scene) point(c canvas, at xy, handle int) {
-	c.stroke(chosen, max(0.09*s.size, 1.8), circle(at, max(0.62*s.size, 7)))
-	look := drawing.Bold(max(0.36*s.size, 10), paper)
-	text := strconv.Itoa(handle)
-	w := look.Width(text) + 0.6*look.Size
-	plate := at.plus(xy{max(0.62*s.size, 7) + w/2, -0.5 * s.size})
-	c.fill(chosen, rectangle(plate, w, 1.25*look.Size))
-	c.write(look, plate.plus(xy{0, 0.36 * look.Size}), drawing.Centred, text)
+// ring is the radius of the ring around a selected train.
+func (s *scene) ring() float64 { return max(0.62*s.size, 7) }
+
+// point writes the number of a selected train beside its ring.
+func (s *scene) point(c canvas, at xy, handle int, taken []box) {
+	b := badge{look: drawing.Bold(max(0.36*s.size, 10), paper), text: strconv.Itoa(handle)}
+	b.w, b.h = b.look.Width(b.text)+0.6*b.look.Size, 1.25*b.look.Size
+	aside, up := s.ring()+b.w/2, 0.5*s.size
+	b.box = s.free(b.box, taken, []xy{
+		at.plus(xy{aside, -up}), at.plus(xy{aside, up}), at.plus(xy{-aside, -up}), at.plus(xy{-aside, up}),
+	})
+	b.draw(c)
 }
 
 // entry is a sign and what it means.
@@ -236,14 +264,19 @@ func (s *scene) tallies(step int) []entry {
 // signs explain the rest of what is drawn.
 func signs() []entry {
 	at := func(r role, strong bool) func(canvas, xy) {
-		return func(c canvas, at xy) { drawPlace(c, at, signSize*0.9, mark{role: r, text: "S"}, strong) }
+		return func(c canvas, at xy) {
+			drawPlace(c, at, signSize*0.9, r, strong)
+			if strong {
+				newBadges(at, signSize*0.9, []string{"S"})[0].draw(c)
+			}
+		}
 	}
 	return []entry{
 		{at(start, false), "start"},
 		{at(stop, false), "stop"},
 		{at(target, false), "target"},
 		{at(start, true), "of a selected train"},
-		{func(c canvas, at xy) { drawBreakdown(c, at.plus(xy{-0.42, 0.4}.times(30)), 30, 7) }, "malfunction, steps left"},
+		{func(c canvas, at xy) { drawBreakdown(c, at, 30, 7) }, "malfunction, steps left"},
 		{func(c canvas, at xy) {
 			drawTracks(c, signSize, link{rail.North, rail.South}.path(at, signSize))
 			drawBridge(c, rail.DiamondCrossing, at, signSize)

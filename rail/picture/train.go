@@ -80,18 +80,30 @@ func drawFrame(c canvas, centre xy, size float64) {
 	c.stroke(stuck, max(0.11*size, 1.6), rectangle(centre, 0.96*size, 0.96*size))
 }
 
-// drawBreakdown draws the sign of a malfunction with the steps that are left, as far as there is room for them.
-func drawBreakdown(c canvas, centre xy, size float64, steps int) {
-	at := centre.plus(xy{0.42, -0.4}.times(size))
-	text := strconv.Itoa(steps)
-	look := drawing.Bold(0.3*size, paper)
+// breakdownCorner is where the sign of a malfunction stands if nothing else does, in cells from the centre.
+var breakdownCorner = xy{0.42, -0.4}
+
+func breakdownText(size float64) drawing.Script { return drawing.Bold(0.3*size, paper) }
+
+// breakdownSize is the room that drawBreakdown takes.
+func breakdownSize(size float64, steps int) (w, h float64) {
+	look := breakdownText(size)
+	if look.Size < smallestText {
+		return 0.48 * size, 0.48 * size
+	}
+	return max(look.Width(strconv.Itoa(steps))+0.14*size, 0.4*size) + 0.1*size, 0.46 * size
+}
+
+// drawBreakdown draws the sign of a malfunction about a place, with the steps that are left if there is room for them.
+func drawBreakdown(c canvas, at xy, size float64, steps int) {
+	look := breakdownText(size)
 	if look.Size < smallestText {
 		c.fill(paper, circle(at, 0.24*size))
 		c.fill(stateColors[rail.Malfunction], circle(at, 0.19*size))
 		return
 	}
-	w := max(look.Width(text)+0.14*size, 0.4*size)
-	c.fill(paper, rectangle(at, w+0.1*size, 0.46*size))
-	c.fill(stateColors[rail.Malfunction], rectangle(at, w, 0.36*size))
-	c.write(look, at.plus(xy{0, 0.36 * look.Size}), drawing.Centred, text)
+	w, h := breakdownSize(size, steps)
+	c.fill(paper, rectangle(at, w, h))
+	c.fill(stateColors[rail.Malfunction], rectangle(at, w-0.1*size, h-0.1*size))
+	c.write(look, at.plus(xy{0, 0.36 * look.Size}), drawing.Centred, strconv.Itoa(steps))
 }
