@@ -97,10 +97,10 @@ func (n Node) Heading() Heading { return Heading(n & 3) }
 type Network struct {
 	width, height int
 	grid          []Transitions // row-major
-	moves         [][3]Node     // of each node, by MoveLeft, MoveForward, MoveRight; NoNode where invalid
 	rank          []int32       // of each valid node its place among them, -1 of the others
 	nodes         []Node        // the valid ones: those a train can be in
-	before        [][4]int32    // of each valid node, by rank, the ranks from which a transition leads to it; -1: none
+	moves         [][3]Node     // by rank, where MoveLeft, MoveForward, MoveRight lead; NoNode where invalid
+	before        [][4]int32    // by rank, the ranks from which a transition leads to a node; -1: none
 }
 
 // maxCells bounds a grid, so that a node fits into an int32 with room to spare.
@@ -116,7 +116,6 @@ func NewNetwork(width, height int, grid []Transitions) (*Network, error) {
 		return nil, fmt.Errorf("a grid of %d rows and %d columns has %d cells, want %d", height, width, len(grid), width*height)
 	}
 	n := &Network{width: width, height: height, grid: grid}
-	n.moves = make([][3]Node, 4*len(grid))
 	n.rank = make([]int32, 4*len(grid))
 	for cell, t := range grid {
 		for node := Node(4 * cell); node < Node(4*cell+4); node++ {
@@ -125,13 +124,12 @@ func NewNetwork(width, height int, grid []Transitions) (*Network, error) {
 				n.rank[node] = int32(len(n.nodes))
 				n.nodes = append(n.nodes, node)
 			}
-			n.moves[node] = [3]Node{NoNode, NoNode, NoNode} // a node that is not valid leads nowhere
 		}
 	}
-	n.before = make([][4]int32, len(n.nodes))
+	n.moves, n.before = make([][3]Node, len(n.nodes)), make([][4]int32, len(n.nodes))
 	var from [4]Node
 	for r, node := range n.nodes {
-		n.moves[node] = [3]Node{n.lead(node, MoveLeft), n.lead(node, MoveForward), n.lead(node, MoveRight)}
+		n.moves[r] = [3]Node{n.lead(node, MoveLeft), n.lead(node, MoveForward), n.lead(node, MoveRight)}
 		n.before[r] = [4]int32{-1, -1, -1, -1}
 		for k, p := range n.Predecessors(from[:0], node) {
 			n.before[r][k] = n.rank[p]
@@ -225,14 +223,21 @@ func (n *Network) Move(from Node, a Action) (to Node, straight bool) {
 	if !a.moving() {
 		a = MoveForward
 	}
-	to = n.moves[from][a-MoveLeft]
+	to = NoNode // a node that is not valid leads nowhere
+	if r := n.rank[from]; r >= 0 {
+		to = n.moves[r][a-MoveLeft]
+	}
 	return to, (to^from)&1 == 0
 }
 
 // Successors appends to dst where MoveLeft, MoveForward and MoveRight lead from a configuration, in this order and
 // each once: at most three.
 func (n *Network) Successors(dst []Node, from Node) []Node {
-	m := &n.moves[from]
+	r := n.rank[from]
+	if r < 0 {
+		return dst
+	}
+	m := &n.moves[r]
 	if m[0] != NoNode {
 		dst = append(dst, m[0])
 	}

@@ -126,19 +126,18 @@ func (t *Trajectory) Of(episode string) *Trajectory {
 // Read reads all four tables. One that is not there is empty and named as missing: old directories have no rewards.
 func (d *TrajectoryDir) Read() (*Trajectory, error) {
 	t := &Trajectory{}
-	err := errors.Join(
-		gather(t, &t.Actions, ActionsFile, d.Actions()),
-		gather(t, &t.Positions, PositionsFile, d.Positions()),
-		gather(t, &t.Arrived, ArrivedFile, d.Arrived()),
-		gather(t, &t.Rewards, RewardsFile, d.Rewards()),
-	)
-	if err != nil {
+	actions := gather(t, &t.Actions, ActionsFile, d.Actions(), 1024)
+	positions := gather(t, &t.Positions, PositionsFile, d.Positions(), len(t.Actions))
+	arrived := gather(t, &t.Arrived, ArrivedFile, d.Arrived(), 1)
+	rewards := gather(t, &t.Rewards, RewardsFile, d.Rewards(), len(t.Positions))
+	if err := errors.Join(actions, positions, arrived, rewards); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-func gather[R any](t *Trajectory, rows *[]R, file string, from iter.Seq2[R, error]) error {
+// gather adds the rows of a file that has about as many as room.
+func gather[R any](t *Trajectory, rows *[]R, file string, from iter.Seq2[R, error], room int) error {
 	for r, err := range from {
 		if errors.Is(err, fs.ErrNotExist) {
 			t.Missing = append(t.Missing, file)
@@ -148,7 +147,7 @@ func gather[R any](t *Trajectory, rows *[]R, file string, from iter.Seq2[R, erro
 			return err
 		}
 		if len(*rows) == cap(*rows) { // tables are long: twice the room costs less than append's quarter more
-			*rows = slices.Grow(*rows, max(len(*rows), 1024))
+			*rows = slices.Grow(*rows, max(len(*rows), room, 1))
 		}
 		*rows = append(*rows, r)
 	}

@@ -452,13 +452,13 @@ func readTable(file string, data []byte) (*Trajectory, error) {
 	r, limits := bytes.NewReader(data), TableLimits{1 << 20, 4096, 10_000}
 	switch file {
 	case ActionsFile:
-		return t, gather(t, &t.Actions, file, rowsOf(file, r, limits, actionColumns, actionRow))
+		return t, gather(t, &t.Actions, file, rowsOf(file, r, limits, actionColumns, actionRow), 1)
 	case PositionsFile:
-		return t, gather(t, &t.Positions, file, rowsOf(file, r, limits, positionColumns, positionRow))
+		return t, gather(t, &t.Positions, file, rowsOf(file, r, limits, positionColumns, positionRow), 1)
 	case ArrivedFile:
-		return t, gather(t, &t.Arrived, file, rowsOf(file, r, limits, arrivedColumns, arrivedRow))
+		return t, gather(t, &t.Arrived, file, rowsOf(file, r, limits, arrivedColumns, arrivedRow), 1)
 	}
-	return t, gather(t, &t.Rewards, file, rowsOf(file, r, limits, rewardColumns, rewardRow))
+	return t, gather(t, &t.Rewards, file, rowsOf(file, r, limits, rewardColumns, rewardRow), 1)
 }
 
 func FuzzActions(f *testing.F)   { fuzzTable(f, ActionsFile) }
