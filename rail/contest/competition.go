@@ -114,6 +114,15 @@ func ReadCompetition(data []byte) (*Competition, error) {
 	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&c); err != nil {
 		return nil, errors.New(yaml.FormatError(err, false, true))
 	}
+	given := map[string]any{}
+	if err := yaml.Unmarshal(data, &given); err != nil {
+		return nil, errors.New(yaml.FormatError(err, false, true))
+	}
+	for _, key := range []string{"name", "challenge", "rewards", "flatland", "closes", "gate", "partial_level", "limits", "levels"} {
+		if _, ok := given[key]; !ok { // a gate of 0 is not the same as none
+			return nil, fmt.Errorf("%s is missing", key)
+		}
+	}
 	return &c, c.check()
 }
 

@@ -60,6 +60,8 @@ func TestReadCompetitionRefuses(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ old, new, want string }{
 		"an unknown key":             {"gate: 0.25", "gait: 0.25", "gait"},
+		"no gate":                    {"gate: 0.25", "", "gate is missing"},
+		"no name":                    {"name: Flatland ECML 2026", "", "name is missing"},
 		"another challenge":          {"challenge: rail", "challenge: sea", "challenge is \"sea\""},
 		"an unknown reward":          {"rewards: ecml2026", "rewards: gold", "no reward function is named \"gold\""},
 		"a gate above 1":             {"gate: 0.25", "gate: 25", "gate is 25"},
