@@ -26,9 +26,10 @@ func newDistances(net *Network, target Node) *distances {
 			queue = append(queue, r)
 		}
 	}
+	before := net.before()
 	for at := 0; at < len(queue); at++ {
 		next := d.moves[queue[at]] + 1
-		for _, r := range net.before[queue[at]] {
+		for _, r := range before[queue[at]] {
 			if r < 0 {
 				break
 			}

@@ -3,6 +3,7 @@ package rail
 import (
 	"fmt"
 	"math/bits"
+	"sync"
 )
 
 // Heading is a direction of travel.
@@ -61,6 +62,12 @@ type Transitions uint16
 // Exits returns the nibble of a heading: bit 3 is north, bit 0 west.
 func (t Transitions) Exits(h Heading) uint8 { return uint8(t>>(12-4*uint(h))) & 15 }
 
+// headings is how many headings have a way out.
+func (t Transitions) headings() int {
+	any := t | t>>1 | t>>2 | t>>3 // the last bit of each nibble
+	return bits.OnesCount16(uint16(any) & 0x1111)
+}
+
 // Allows says whether a train inside with heading in may leave towards out.
 func (t Transitions) Allows(in, out Heading) bool { return t>>(15-4*uint(in)-uint(out))&1 != 0 }
 
@@ -96,11 +103,11 @@ func (n Node) Heading() Heading { return Heading(n & 3) }
 // and may be shared.
 type Network struct {
 	width, height int
-	grid          []Transitions // row-major
-	rank          []int32       // of each valid node its place among them, -1 of the others
-	nodes         []Node        // the valid ones: those a train can be in
-	moves         [][3]Node     // by rank, where MoveLeft, MoveForward, MoveRight lead; NoNode where invalid
-	before        [][4]int32    // by rank, the ranks from which a transition leads to a node; -1: none
+	grid          []Transitions     // row-major
+	rank          []int32           // of each valid node its place among them, -1 of the others
+	nodes         []Node            // the valid ones: those a train can be in
+	moves         [][3]Node         // by rank, where MoveLeft, MoveForward, MoveRight lead; NoNode where invalid
+	before        func() [][4]int32 // by rank, the ranks from which a transition leads to a node; -1: none
 }
 
 // maxCells bounds a grid, so that a node fits into an int32 with room to spare.
@@ -115,27 +122,44 @@ func NewNetwork(width, height int, grid []Transitions) (*Network, error) {
 	case len(grid) != width*height:
 		return nil, fmt.Errorf("a grid of %d rows and %d columns has %d cells, want %d", height, width, len(grid), width*height)
 	}
-	n := &Network{width: width, height: height, grid: grid}
-	n.rank = make([]int32, 4*len(grid))
+	n := &Network{width: width, height: height, grid: grid, rank: make([]int32, 4*len(grid))}
+	valid := 0
+	for _, t := range grid {
+		valid += t.headings()
+	}
+	n.nodes = make([]Node, 0, valid)
 	for cell, t := range grid {
-		for node := Node(4 * cell); node < Node(4*cell+4); node++ {
-			n.rank[node] = -1
-			if t != 0 && t.Exits(node.Heading()) != 0 {
-				n.rank[node] = int32(len(n.nodes))
-				n.nodes = append(n.nodes, node)
+		rank := (*[4]int32)(n.rank[4*cell:])
+		*rank = [4]int32{-1, -1, -1, -1}
+		if t == 0 {
+			continue
+		}
+		for h := range rank {
+			if t.Exits(Heading(h)) != 0 {
+				rank[h] = int32(len(n.nodes))
+				n.nodes = append(n.nodes, Node(4*cell+h))
 			}
 		}
 	}
-	n.moves, n.before = make([][3]Node, len(n.nodes)), make([][4]int32, len(n.nodes))
-	var from [4]Node
+	n.moves = make([][3]Node, len(n.nodes))
 	for r, node := range n.nodes {
 		n.moves[r] = [3]Node{n.lead(node, MoveLeft), n.lead(node, MoveForward), n.lead(node, MoveRight)}
-		n.before[r] = [4]int32{-1, -1, -1, -1}
+	}
+	n.before = sync.OnceValue(n.predecessors)
+	return n, nil
+}
+
+// predecessors are for before, which only distances need.
+func (n *Network) predecessors() [][4]int32 {
+	before := make([][4]int32, len(n.nodes))
+	var from [4]Node
+	for r, node := range n.nodes {
+		before[r] = [4]int32{-1, -1, -1, -1}
 		for k, p := range n.Predecessors(from[:0], node) {
-			n.before[r][k] = n.rank[p]
+			before[r][k] = n.rank[p]
 		}
 	}
-	return n, nil
+	return before
 }
 
 // lead is the independent move: where an action leads from a configuration if no other train is there.

@@ -77,17 +77,19 @@ type storage struct {
 const floatStorage = "Float"
 
 var (
-	orderedDict   = pyvalue.Class{Module: "collections", Name: "OrderedDict"}
-	rebuildTensor = pyvalue.Class{Module: "torch._utils", Name: "_rebuild_tensor_v2"}
+	orderedDict   = pyvalue.ClassOf("collections OrderedDict")
+	rebuildTensor = pyvalue.ClassOf("torch._utils _rebuild_tensor_v2")
 )
 
 // globals is all that a pickle may name. Tensors that are not float32 are read so far that an error can say so.
 var globals = pyvalue.Globals{
-	"collections OrderedDict":         {Call: []int{0}, Items: true, State: pyvalue.DictState},
-	"torch._utils _rebuild_tensor_v2": {Call: []int{6, 7}},
-	"torch FloatStorage":              {}, "torch DoubleStorage": {}, "torch HalfStorage": {}, "torch BFloat16Storage": {},
-	"torch LongStorage": {}, "torch IntStorage": {}, "torch ShortStorage": {},
-	"torch CharStorage": {}, "torch ByteStorage": {}, "torch BoolStorage": {},
+	orderedDict:                             {Call: []int{0}, Items: true, State: pyvalue.DictState},
+	rebuildTensor:                           {Call: []int{6, 7}},
+	{Module: "torch", Name: "FloatStorage"}: {}, {Module: "torch", Name: "DoubleStorage"}: {},
+	{Module: "torch", Name: "HalfStorage"}: {}, {Module: "torch", Name: "BFloat16Storage"}: {},
+	{Module: "torch", Name: "LongStorage"}: {}, {Module: "torch", Name: "IntStorage"}: {},
+	{Module: "torch", Name: "ShortStorage"}: {}, {Module: "torch", Name: "CharStorage"}: {},
+	{Module: "torch", Name: "ByteStorage"}: {}, {Module: "torch", Name: "BoolStorage"}: {},
 }
 
 // newStoredTensor takes storage, offset, size, strides, requires_grad, backward hooks and, since torch 2, metadata.

@@ -183,22 +183,18 @@ func readEnvironment(name string) (*railfile.Environment, error) {
 		}
 		r = z
 	}
-	f, err := readEnvironmentFrom(r)
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("more than %d MiB", maxFile>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	f, err := railfile.ReadEnvironment(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return f, nil
-}
-
-func readEnvironmentFrom(r io.Reader) (*railfile.Environment, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("more than %d MiB", maxFile>>20)
-	}
-	return railfile.ReadEnvironment(data)
 }
 
 // openEnvironment returns the environment of a file, reset with the seed if that is not nil.

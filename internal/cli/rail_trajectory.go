@@ -160,20 +160,19 @@ func (t trajectory) environment(source *envSource) (f *railfile.Environment, fro
 		return f, from, err
 	}
 	d := railfile.TrajectoryDir{Path: t.dir}
-	r, err := d.Environment(t.episode)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", usage(&noEnvironmentError{fmt.Errorf("%s has no environment of episode %s; give it with --env", t.dir, t.episode)})
-	}
-	if err != nil {
-		return nil, t.dir, &ownEnvironmentError{t.dir, err}
-	}
-	defer r.Close()
 	name, err := railfile.EnvironmentFile(t.episode)
 	if err != nil {
 		return nil, "", usage(err)
 	}
 	from = filepath.Join(t.dir, filepath.FromSlash(name))
-	if f, err = readEnvironmentFrom(r); err != nil {
+	data, err := d.Environment(t.episode)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", usage(&noEnvironmentError{fmt.Errorf("%s has no environment of episode %s; give it with --env", t.dir, t.episode)})
+	}
+	if err == nil {
+		f, err = railfile.ReadEnvironment(data)
+	}
+	if err != nil {
 		return nil, from, &ownEnvironmentError{from, err}
 	}
 	return f, from, nil

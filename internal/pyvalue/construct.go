@@ -4,18 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
-
-// byClass returns the uses by what they are about, which is looked up for every object.
-func (g Globals) byClass() map[Class]Use {
-	all := make(map[Class]Use, len(g))
-	for key, use := range g {
-		module, name, _ := strings.Cut(key, " ")
-		all[Class{module, name}] = use
-	}
-	return all
-}
 
 // function is one of the functions whose meaning the reader knows.
 type function string
@@ -47,13 +36,22 @@ func (*dtype) isValue()   {}
 // name pushes what a global name stands for.
 func (r *pickleReader) name(module, name string) error {
 	c := Class{module, name}
-	if _, ok := r.uses[c]; ok {
+	if _, ok := r.options.Globals[c]; ok {
 		return r.push(c)
 	}
 	if f, ok := functions[module+" "+name]; ok {
 		return r.push(f)
 	}
 	return fmt.Errorf("it names %s, which is not one of the names that are accepted", quote(c.String()))
+}
+
+// use is how a class may be used. A file has objects of a few classes in turn, so what was looked up is kept.
+func (r *pickleReader) use(c Class) *Use {
+	kept := &r.kept[len(c.Name)%len(r.kept)]
+	if kept.class != c {
+		kept.class, kept.use = c, r.options.Globals[c]
+	}
+	return &kept.use
 }
 
 // newObject makes an instance by its class's __new__: of (class, arguments) or of (class, arguments, named arguments).
@@ -72,10 +70,12 @@ func (r *pickleReader) newObject(operands int) error {
 			return errors.New("named arguments are not accepted")
 		}
 	}
-	if !slices.Contains(r.uses[class].New, len(args.Items)) {
+	if !slices.Contains(r.use(class).New, len(args.Items)) {
 		return fmt.Errorf("a %s is not made with %d arguments", quote(class.String()), len(args.Items))
 	}
-	return r.push(&Object{Class: class, Args: args.Items})
+	o := r.objects.one()
+	o.Class, o.Args = class, args.Items
+	return r.push(o)
 }
 
 // reduce calls a class, or does what one of the functions does.
@@ -95,14 +95,16 @@ func (r *pickleReader) reduce() error {
 func (r *pickleReader) call(callee Value, args []Value) (Value, error) {
 	switch callee := callee.(type) {
 	case Class:
-		use := r.uses[callee]
+		use := r.use(callee)
 		if use.Enum && len(args) == 1 {
 			if n, ok := args[0].(Int); ok {
 				return &Member{Class: callee, Number: int64(n)}, nil
 			}
 		}
 		if slices.Contains(use.Call, len(args)) {
-			return &Object{Class: callee, Called: true, Args: args}, nil
+			o := r.objects.one()
+			*o = Object{Class: callee, Called: true, Args: args}
+			return o, nil
 		}
 		return nil, fmt.Errorf("a call of %s with %d arguments is not accepted", quote(callee.String()), len(args))
 	case function:
@@ -125,7 +127,7 @@ func (r *pickleReader) member(args []Value) (Value, error) {
 	if len(args) == 2 {
 		class, okClass := args[0].(Class)
 		name, okName := args[1].(Str)
-		if okClass && okName && name != "" && r.uses[class].Enum {
+		if okClass && okName && name != "" && r.use(class).Enum {
 			return &Member{Class: class, Name: string(name)}, nil
 		}
 	}
@@ -176,7 +178,7 @@ func (r *pickleReader) build() error {
 }
 
 func (r *pickleReader) setState(o *Object, state Value) error {
-	allowed := r.uses[o.Class].State
+	allowed := r.use(o.Class).State
 	_, isDict := state.(*Dict)
 	_, isTuple := state.(*Tuple)
 	if !(isDict && allowed&DictState != 0 || isTuple && allowed&TupleState != 0) {

@@ -22,8 +22,8 @@ type Options struct {
 	MaxValues int
 }
 
-// Globals are names that a pickle may use, as "module name".
-type Globals map[string]Use
+// Globals are names that a pickle may use.
+type Globals map[Class]Use
 
 // Use is how a name may be used. The zero Use is a class that may only be mentioned.
 type Use struct {

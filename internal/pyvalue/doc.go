@@ -2,8 +2,8 @@
 // MessagePack with NumPy's extension (msgpack-numpy). Both become a [Value].
 //
 //	value, err := pyvalue.Decode(data, pyvalue.Options{Globals: pyvalue.Globals{
-//		"fractions Fraction":              {Call: []int{1, 2}},
-//		"flatland.envs.agent_utils Agent": {New: []int{12, 16, 19}},
+//		{Module: "fractions", Name: "Fraction"}:              {Call: []int{1, 2}},
+//		{Module: "flatland.envs.agent_utils", Name: "Agent"}: {New: []int{12, 16, 19}},
 //	}})
 //	env, ok := value.(*pyvalue.Dict)
 //	grid, ok := env.Get("grid")

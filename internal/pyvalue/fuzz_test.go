@@ -10,9 +10,9 @@ import (
 // fuzzed allows everything that there is to allow, and keeps walks short.
 var fuzzed = Options{
 	Globals: Globals{
-		"m C":                {New: []int{0, 1, 2}, Call: []int{0, 1}, Items: true, State: DictState | TupleState},
-		"m E":                {Enum: true},
-		"fractions Fraction": {Call: []int{1, 2}},
+		{"m", "C"}:                {New: []int{0, 1, 2}, Call: []int{0, 1}, Items: true, State: DictState | TupleState},
+		{"m", "E"}:                {Enum: true},
+		{"fractions", "Fraction"}: {Call: []int{1, 2}},
 	},
 	Persistent: true,
 	MaxBytes:   1 << 16, MaxDepth: 32, MaxValues: 1 << 14,

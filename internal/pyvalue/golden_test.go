@@ -19,21 +19,21 @@ const recorded = "../../rail/railfile/testdata/files"
 
 // flatland is what the files of the Flatland simulator use.
 var flatland = Globals{
-	"flatland.envs.agent_utils Agent":                                 {New: []int{12, 16, 19}},
-	"flatland.envs.agent_utils RailAgentStatus":                       {Enum: true},
-	"flatland.envs.malfunction_generators MalfunctionProcessData":     {New: []int{3}},
-	"flatland.envs.rail_trainrun_data_structures Waypoint":            {New: []int{0, 2}, State: DictState | TupleState},
-	"flatland.envs.step_utils.speed_counter SpeedCounter":             {New: []int{0}, State: DictState},
-	"flatland.envs.step_utils.action_saver ActionSaver":               {New: []int{0}, State: DictState},
-	"flatland.envs.step_utils.state_machine TrainStateMachine":        {New: []int{0}, State: DictState},
-	"flatland.envs.step_utils.malfunction_handler MalfunctionHandler": {New: []int{0}, State: DictState},
-	"flatland.envs.step_utils.states StateTransitionSignals":          {New: []int{0}, State: DictState},
-	"flatland.envs.step_utils.states TrainState":                      {Enum: true},
-	"flatland.core.grid.grid4 Grid4TransitionsEnum":                   {Enum: true},
-	"flatland.envs.rail_env RailEnvActions":                           {Enum: true},
-	"flatland.envs.timetable_utils Line":                              {New: []int{2}},
-	"flatland.envs.timetable_utils Timetable":                         {New: []int{3}},
-	"fractions Fraction":                                              {Call: []int{1, 2}},
+	{"flatland.envs.agent_utils", "Agent"}:                                 {New: []int{12, 16, 19}},
+	{"flatland.envs.agent_utils", "RailAgentStatus"}:                       {Enum: true},
+	{"flatland.envs.malfunction_generators", "MalfunctionProcessData"}:     {New: []int{3}},
+	{"flatland.envs.rail_trainrun_data_structures", "Waypoint"}:            {New: []int{0, 2}, State: DictState | TupleState},
+	{"flatland.envs.step_utils.speed_counter", "SpeedCounter"}:             {New: []int{0}, State: DictState},
+	{"flatland.envs.step_utils.action_saver", "ActionSaver"}:               {New: []int{0}, State: DictState},
+	{"flatland.envs.step_utils.state_machine", "TrainStateMachine"}:        {New: []int{0}, State: DictState},
+	{"flatland.envs.step_utils.malfunction_handler", "MalfunctionHandler"}: {New: []int{0}, State: DictState},
+	{"flatland.envs.step_utils.states", "StateTransitionSignals"}:          {New: []int{0}, State: DictState},
+	{"flatland.envs.step_utils.states", "TrainState"}:                      {Enum: true},
+	{"flatland.core.grid.grid4", "Grid4TransitionsEnum"}:                   {Enum: true},
+	{"flatland.envs.rail_env", "RailEnvActions"}:                           {Enum: true},
+	{"flatland.envs.timetable_utils", "Line"}:                              {New: []int{2}},
+	{"flatland.envs.timetable_utils", "Timetable"}:                         {New: []int{3}},
+	{"fractions", "Fraction"}:                                              {Call: []int{1, 2}},
 }
 
 // originals are the names, below recorded, of the files that there is a dump of.

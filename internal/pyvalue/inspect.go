@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -27,29 +28,28 @@ func (i *inspector) value(v Value, depth int) error {
 	if depth > i.maxDepth {
 		return fmt.Errorf("values nest deeper than %d, or contain themselves", i.maxDepth)
 	}
-	if err := i.count(v); err != nil {
-		return err
-	}
 	switch v := v.(type) {
-	case None, Bool, Int, Float, Bytes, Class, *Member:
-		return nil
+	case None, Bool, Int, Float, Class, *Member:
+		return i.count(0)
 	case Str:
 		if !utf8.ValidString(string(v)) {
 			return errNotUTF8
 		}
-		return nil
+		return i.count(len(v))
+	case Bytes:
+		return i.count(len(v))
 	case *BigInt:
 		if v.Big().BitLen() < 8*maxLong {
-			return nil
+			return i.count(v.Big().BitLen() / 8)
 		}
 		return fmt.Errorf("a whole number of %d bits", v.Big().BitLen())
 	case *Scalar:
 		if v.typ != "" {
-			return nil
+			return i.count(0)
 		}
 	case *Array:
 		if v.typ != "" { // it was filled
-			return nil
+			return i.count(len(v.data))
 		}
 	case *Tuple:
 		return i.all(v.Items, depth)
@@ -59,7 +59,7 @@ func (i *inspector) value(v Value, depth int) error {
 		if err := i.all(v.Items, depth); err != nil {
 			return err
 		}
-		return i.distinct(len(v.Items), "an item of a set", func(n int) Value { return v.Items[n] })
+		return i.distinct(v.Items, "an item of a set")
 	case *Dict:
 		return i.dict(v, depth)
 	case *Object:
@@ -76,6 +76,9 @@ func (i *inspector) value(v Value, depth int) error {
 		}
 		return nil
 	case Persistent:
+		if err := i.count(0); err != nil {
+			return err
+		}
 		return i.value(v.ID, depth+1)
 	case *dtype, function:
 		return errors.New("a function or a NumPy type is no value by itself")
@@ -83,8 +86,16 @@ func (i *inspector) value(v Value, depth int) error {
 	return errors.New("a value is missing")
 }
 
+// all walks over the items of a value, which counts too.
 func (i *inspector) all(items []Value, depth int) error {
+	if err := i.count(0); err != nil {
+		return err
+	}
 	for _, v := range items {
+		if _, isInt := v.(Int); isInt && depth < i.maxDepth && i.left > 0 { // most are
+			i.left--
+			continue
+		}
 		if err := i.value(v, depth+1); err != nil {
 			return err
 		}
@@ -93,6 +104,10 @@ func (i *inspector) all(items []Value, depth int) error {
 }
 
 func (i *inspector) dict(d *Dict, depth int) error {
+	if err := i.count(0); err != nil {
+		return err
+	}
+	keys := make([]Value, 0, few)
 	for _, e := range d.Entries {
 		if err := i.value(e.Key, depth+1); err != nil {
 			return err
@@ -100,23 +115,14 @@ func (i *inspector) dict(d *Dict, depth int) error {
 		if err := i.value(e.Value, depth+1); err != nil {
 			return err
 		}
+		keys = append(keys, e.Key)
 	}
-	return i.distinct(len(d.Entries), "a key", func(n int) Value { return d.Entries[n].Key })
+	return i.distinct(keys, "a key")
 }
 
-func (i *inspector) count(v Value) error {
-	n := 1
-	switch v := v.(type) {
-	case Str:
-		n += len(v) / 16
-	case Bytes:
-		n += len(v) / 16
-	case *BigInt:
-		n += v.Big().BitLen() / 128
-	case *Array:
-		n += len(v.data) / 16
-	}
-	if i.left -= n; i.left < 0 {
+// count takes a value and what it holds of bytes off what is left.
+func (i *inspector) count(bytes int) error {
+	if i.left -= 1 + bytes/16; i.left < 0 {
 		return tooMany(i.maxValues)
 	}
 	return nil
@@ -125,40 +131,39 @@ func (i *inspector) count(v Value) error {
 func tooMany(n int) error { return fmt.Errorf("more than the %d values that are read", n) }
 
 // distinct demands that values can be hashed and that none is there twice. They have been walked over.
-func (i *inspector) distinct(n int, what string, at func(int) Value) error {
-	if fewTexts(n, at) {
+func (i *inspector) distinct(values []Value, what string) error {
+	if fewTexts(values) {
 		return nil
 	}
-	seen := make(map[string]bool, n)
-	for j := range n {
+	seen := make(map[string]bool, len(values))
+	for _, v := range values {
 		var err error
-		if i.key, err = appendKey(i.key[:0], at(j)); err != nil {
+		if i.key, err = appendKey(i.key[:0], v); err != nil {
 			return fmt.Errorf("%s is %w", what, err)
 		}
 		if seen[string(i.key)] {
-			return fmt.Errorf("%s is there twice: %s", what, quote(show(at(j))))
+			return fmt.Errorf("%s is there twice: %s", what, quote(show(v)))
 		}
 		seen[string(i.key)] = true
 	}
 	return nil
 }
 
+// few is how many values are compared with each other.
+const few = 8
+
 // fewTexts says that values are a handful of different texts, as the attributes of most objects are.
-func fewTexts(n int, at func(int) Value) bool {
-	const few = 8
-	if n > few {
+func fewTexts(values []Value) bool {
+	var texts [few]Str
+	if len(values) > few {
 		return false
 	}
-	for k := range n {
-		key, ok := at(k).(Str)
-		if !ok {
-			return false
+	for k, v := range values {
+		text, ok := v.(Str)
+		if !ok || slices.Contains(texts[:k], text) {
+			return false // the slower way says what is there twice
 		}
-		for j := range k {
-			if at(j) == key {
-				return false // the slower way says what is there twice
-			}
-		}
+		texts[k] = text
 	}
 	return true
 }

@@ -16,19 +16,24 @@ import (
 // Memory: an instruction adds at most one value of a fixed size and as many bytes as it has itself; what it takes off the
 // stack to put it into a tuple was put there one by one. So a pickle costs a small multiple of its length. Only
 // arrays in Fortran's order are copied, which fromFortran is allowed once for each byte of the file.
+//
+// Most values are small and many, and asking for memory once for each takes longer than reading them: so they come out
+// of blocks.
 func readPickle(data []byte, o Options) (Value, error) {
-	r := pickleReader{data: data, options: o, uses: o.Globals.byClass(), copies: len(data)}
-	r.stack, r.memo = make([]Value, 0, 64), make([]Value, 0, len(data)/16) // pickles remember about so much
+	r := pickleReader{data: data, options: o, copies: len(data)}
+	r.stack = make([]Value, 0, min(len(data), 1024)) // room for a NumPy stream
+	r.memo = make([]Value, 0, len(data)/16)          // pickles remember about so much
 	for {
 		at := r.at
-		b, err := r.take(1)
-		if err != nil {
-			return nil, err
+		if at == len(data) {
+			return nil, errShort
 		}
-		op := opcode(b[0])
+		op := opcode(data[at])
+		r.at++
 		if op == opStop {
 			break
 		}
+		var err error
 		if (op == opProto) != (at == 0) {
 			err = errors.New("the protocol is stated at the beginning, and only there")
 		} else {
@@ -52,12 +57,54 @@ type pickleReader struct {
 	data    []byte
 	at      int // bytes read
 	options Options
-	uses    map[Class]Use // of options.Globals
 	stack   []Value
 	marks   []int // heights of the stack
 	memo    []Value
 	made    int // values pushed, marked or remembered
 	copies  int // bytes of arrays that may still be copied
+
+	tuples   block[Tuple]
+	lists    block[List]
+	dicts    block[Dict]
+	objects  block[Object]
+	items    block[Value]
+	entries  block[Entry]
+	integers [256]Value // some that were read, by their lowest byte
+	kept     [16]struct {
+		class Class
+		use   Use
+	}
+}
+
+// block is memory for many values, which stays as long as one of them is in use.
+type block[T any] []T
+
+// blockSize is how many values a block is for.
+const blockSize = 64
+
+// one returns a value, which is zero.
+func (b *block[T]) one() *T { return &b.many(1)[0] }
+
+// many returns n values, which are zero; what is appended to them goes elsewhere.
+func (b *block[T]) many(n int) []T {
+	if n > len(*b) {
+		if n > blockSize/4 {
+			return make([]T, n) // so little of a block is lost
+		}
+		*b = make([]T, blockSize)
+	}
+	values := (*b)[:n:n]
+	*b = (*b)[n:]
+	return values
+}
+
+func (b *block[T]) clone(values []T) []T {
+	if len(values) == 0 {
+		return nil
+	}
+	c := b.many(len(values))
+	copy(c, values)
+	return c
 }
 
 // do carries out one instruction.
@@ -114,23 +161,20 @@ func (r *pickleReader) do(op opcode) error {
 	case opBinBytes8:
 		return r.bytes(8)
 	case opEmptyTuple:
-		return r.push(&Tuple{})
+		return r.tuple(nil, nil)
 	case opTuple1, opTuple2, opTuple3:
-		items, err := r.popN(int(op-opTuple1) + 1)
-		return r.pushIf(err, &Tuple{slices.Clone(items)})
+		return r.tuple(r.popN(int(op-opTuple1) + 1))
 	case opTuple:
-		items, err := r.popMark()
-		return r.pushIf(err, &Tuple{slices.Clone(items)})
+		return r.tuple(r.popMark())
 	case opEmptyList:
-		return r.push(&List{})
+		return r.list(nil, nil)
 	case opList:
-		items, err := r.popMark()
-		return r.pushIf(err, &List{slices.Clone(items)})
+		return r.list(r.popMark())
 	case opEmptySet:
 		return r.push(&Set{})
 	case opFrozenSet:
 		items, err := r.popMark()
-		return r.pushIf(err, &Set{Items: slices.Clone(items), Frozen: true})
+		return r.pushIf(err, &Set{Items: r.items.clone(items), Frozen: true})
 	case opAppend:
 		items, err := r.popN(1)
 		return r.extend(items, err)
@@ -138,14 +182,14 @@ func (r *pickleReader) do(op opcode) error {
 		items, err := r.popMark()
 		return r.extend(items, err)
 	case opEmptyDict:
-		return r.push(&Dict{})
+		return r.push(r.dicts.one())
 	case opDict:
 		items, err := r.popMark()
 		if err != nil {
 			return err
 		}
-		d := &Dict{}
-		return r.pushIf(d.add(items), d)
+		d := r.dicts.one()
+		return r.pushIf(r.add(d, items), d)
 	case opSetItem:
 		items, err := r.popN(2)
 		return r.setItems(items, err)
@@ -222,15 +266,21 @@ func (r *pickleReader) pushIf(err error, v Value) error {
 	return r.push(v)
 }
 
-// popN takes the last n values, which are valid until the next push. What a mark stands before stays out of reach.
-func (r *pickleReader) popN(n int) ([]Value, error) {
-	floor := 0
-	if len(r.marks) > 0 {
-		floor = r.marks[len(r.marks)-1]
+// floor is how much of the stack is out of reach: what the last mark stands behind.
+func (r *pickleReader) floor() int {
+	if len(r.marks) == 0 {
+		return 0
 	}
+	return r.marks[len(r.marks)-1]
+}
+
+var errMissing = errors.New("a value is missing")
+
+// popN takes the last n values, which are valid until the next push.
+func (r *pickleReader) popN(n int) ([]Value, error) {
 	at := len(r.stack) - n
-	if at < floor {
-		return nil, errors.New("a value is missing")
+	if at < r.floor() {
+		return nil, errMissing
 	}
 	values := r.stack[at:]
 	r.stack = r.stack[:at]
@@ -249,12 +299,10 @@ func (r *pickleReader) popMark() ([]Value, error) {
 
 // top is the value that an instruction changes. What was popped from above it stays valid.
 func (r *pickleReader) top() (Value, error) {
-	v, err := r.popN(1)
-	if err != nil {
-		return nil, err
+	if len(r.stack) <= r.floor() {
+		return nil, errMissing
 	}
-	r.stack = r.stack[:len(r.stack)+1]
-	return v[0], nil
+	return r.stack[len(r.stack)-1], nil
 }
 
 func (r *pickleReader) protocol() error {
@@ -275,9 +323,18 @@ func (r *pickleReader) integer(width int) error {
 	case 1:
 		return r.push(Int(b[0]))
 	case 2:
-		return r.push(Int(binary.LittleEndian.Uint16(b)))
+		return r.push(r.integerValue(Int(binary.LittleEndian.Uint16(b))))
 	}
-	return r.push(Int(int32(binary.LittleEndian.Uint32(b))))
+	return r.push(r.integerValue(Int(int32(binary.LittleEndian.Uint32(b)))))
+}
+
+// integerValue is the number as a [Value], for which it takes memory: the same if the number was seen of late.
+func (r *pickleReader) integerValue(n Int) Value {
+	last := &r.integers[uint8(n)]
+	if *last != n {
+		*last = n
+	}
+	return *last
 }
 
 func (r *pickleReader) long(width int) error {
@@ -322,6 +379,24 @@ func (r *pickleReader) counted(width int) ([]byte, error) {
 	return r.take(n)
 }
 
+func (r *pickleReader) tuple(items []Value, err error) error {
+	if err != nil {
+		return err
+	}
+	t := r.tuples.one()
+	t.Items = r.items.clone(items)
+	return r.push(t)
+}
+
+func (r *pickleReader) list(items []Value, err error) error {
+	if err != nil {
+		return err
+	}
+	l := r.lists.one()
+	l.Items = r.items.clone(items)
+	return r.push(l)
+}
+
 func (r *pickleReader) text(width int) error {
 	b, err := r.counted(width)
 	if err != nil {
@@ -352,15 +427,22 @@ func (r *pickleReader) extend(items []Value, err error) error {
 	}
 	switch v := v.(type) {
 	case *List:
-		v.Items = append(v.Items, items...)
+		v.Items = r.append(v.Items, items)
 		return nil
 	case *Set:
 		if !v.Frozen {
-			v.Items = append(v.Items, items...)
+			v.Items = r.append(v.Items, items)
 			return nil
 		}
 	}
 	return errors.New("there is no list or set to add to")
+}
+
+func (r *pickleReader) append(to, items []Value) []Value {
+	if to == nil {
+		return r.items.clone(items)
+	}
+	return append(to, items...)
 }
 
 func (r *pickleReader) setItems(items []Value, err error) error {
@@ -373,24 +455,26 @@ func (r *pickleReader) setItems(items []Value, err error) error {
 	}
 	switch v := v.(type) {
 	case *Dict:
-		return v.add(items)
+		return r.add(v, items)
 	case *Object:
-		if r.uses[v.Class].Items {
+		if r.use(v.Class).Items {
 			if v.Items == nil {
-				v.Items = &Dict{}
+				v.Items = r.dicts.one()
 			}
-			return v.Items.add(items)
+			return r.add(v.Items, items)
 		}
 	}
 	return errors.New("there is no dict to add to")
 }
 
 // add appends keys and what they lead to, in turn. Whether a key can be one is asked later, by inspect.
-func (d *Dict) add(items []Value) error {
+func (r *pickleReader) add(d *Dict, items []Value) error {
 	if len(items)%2 != 0 {
 		return errors.New("a key has no value")
 	}
-	d.Entries = slices.Grow(d.Entries, len(items)/2)
+	if d.Entries == nil {
+		d.Entries = r.entries.many(len(items) / 2)[:0]
+	}
 	for i := 0; i < len(items); i += 2 {
 		d.Entries = append(d.Entries, Entry{items[i], items[i+1]})
 	}

@@ -2,6 +2,7 @@ package pyvalue
 
 import (
 	"math/big"
+	"strings"
 )
 
 // Value is a value of Python: [None], [Bool], [Int], [*BigInt], [Float], [Str], [Bytes], [*Tuple], [*List], [*Dict],
@@ -80,6 +81,12 @@ func (d *Dict) Set(key string, v Value) {
 
 // Class is a class or a function by its name.
 type Class struct{ Module, Name string }
+
+// ClassOf is the class of "module name", as protocol 2 writes names but with a space.
+func ClassOf(global string) Class {
+	module, name, _ := strings.Cut(global, " ")
+	return Class{module, name}
+}
 
 // String returns the dotted name.
 func (c Class) String() string { return c.Module + "." + c.Name }

@@ -132,7 +132,7 @@ func Example() {
 	}
 	_, err = Decode(data, Options{})
 	fmt.Println(err)
-	v, _ := Decode(data, Options{Globals: Globals{"fractions Fraction": {Call: []int{1, 2}}}})
+	v, _ := Decode(data, Options{Globals: Globals{{"fractions", "Fraction"}: {Call: []int{1, 2}}}})
 	fmt.Println(string(AppendJSON(nil, v)))
 	// Output:
 	// pickle: opcode STACK_GLOBAL at byte 53: it names "fractions.Fraction", which is not one of the names that are accepted

@@ -2,7 +2,6 @@ package contest
 
 import (
 	"encoding/json"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -50,12 +49,7 @@ func courses(b *testing.B) []course {
 // open reads the environment file, from the disk on.
 func (c *course) open(b *testing.B) *rail.Env {
 	d := railfile.TrajectoryDir{Path: c.dir}
-	f, err := d.Environment(c.Episode)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(f)
+	data, err := d.Environment(c.Episode)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,17 +3,10 @@ package railfile
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"skyrail/internal/pyvalue"
 	"skyrail/rail"
 )
-
-// class is the class of a name in globals.
-func class(global string) pyvalue.Class {
-	module, name, _ := strings.Cut(global, " ")
-	return pyvalue.Class{Module: module, Name: name}
-}
 
 // readAgents reads the trains: agents_static of the oldest files wins over agents.
 func (f *Environment) readAgents(top cursor) error {
@@ -44,8 +37,8 @@ func (f *Environment) readAgent(handle int, a cursor, static bool) (rail.Train, 
 		return readStaticAgent(a)
 	}
 	o, ok := a.value.(*pyvalue.Object)
-	if !ok || o.Class != class(agentClass) {
-		return rail.Train{}, rail.TrainState{}, a.wrong("an object " + class(agentClass).String())
+	if !ok || o.Class != agentClass {
+		return rail.Train{}, rail.TrainState{}, a.wrong("an object " + agentClass.String())
 	}
 	if len(o.Args) == len(agentFields12) {
 		f.Legacy = true
@@ -132,7 +125,7 @@ func (f *Environment) readStops(handle int, field func(string) cursor, t *rail.T
 		}
 		return nil
 	}
-	stops, err := list.items()
+	stops, err := list.values()
 	if err != nil {
 		return err
 	}
@@ -150,33 +143,32 @@ func (f *Environment) readStops(handle int, field func(string) cursor, t *rail.T
 		}
 		f.Surplus[handle] = rest
 	}
-	for k, c := range stops {
-		var stop rail.Stop
-		if stop.Alternatives, err = readAlternatives(c); err != nil {
+	t.Stops = make([]rail.Stop, len(stops))
+	for k, v := range stops {
+		stop := rail.Stop{EarliestDeparture: departures[k], LatestArrival: arrivals[k]}
+		if stop.Alternatives, err = readAlternatives(list.item(k, v)); err != nil {
 			return err
 		}
-		stop.EarliestDeparture, stop.LatestArrival = departures[k], arrivals[k]
-		t.Stops = append(t.Stops, stop)
+		t.Stops[k] = stop
 	}
 	return nil
 }
 
 // readAlternatives reads the waypoints of a stop; in files of 4.0 a stop is one waypoint.
 func readAlternatives(c cursor) ([]rail.Configuration, error) {
-	list := []cursor{c}
-	if _, bare := c.value.(*pyvalue.Object); !bare {
-		var err error
-		if list, err = c.items(); err != nil {
-			return nil, err
-		}
+	if _, bare := c.value.(*pyvalue.Object); bare {
+		only, err := readWaypoint(c)
+		return []rail.Configuration{only}, err
 	}
-	var all []rail.Configuration
-	for _, w := range list {
-		a, err := readWaypoint(w)
-		if err != nil {
+	values, err := c.values()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]rail.Configuration, len(values))
+	for i, v := range values {
+		if all[i], err = readWaypoint(c.item(i, v)); err != nil {
 			return nil, err
 		}
-		all = append(all, a)
 	}
 	return all, nil
 }
@@ -184,13 +176,13 @@ func readAlternatives(c cursor) ([]rail.Configuration, error) {
 // readWaypoint reads a Waypoint: two arguments, or a state that is a dictionary or a pair.
 func readWaypoint(c cursor) (rail.Configuration, error) {
 	o, ok := c.value.(*pyvalue.Object)
-	if !ok || o.Class != class(waypointClass) {
-		return rail.Configuration{}, c.wrong("an object " + class(waypointClass).String())
+	if !ok || o.Class != waypointClass {
+		return rail.Configuration{}, c.wrong("an object " + waypointClass.String())
 	}
 	pair := o.Args
 	switch state := o.State.(type) {
 	case *pyvalue.Dict:
-		d := cursor{c.way, state}
+		d := c.with(state)
 		return waypoint(d.key("position"), d.key("direction"))
 	case *pyvalue.Tuple:
 		pair = state.Items
@@ -298,7 +290,8 @@ func readStaticAgent(a cursor) (rail.Train, rail.TrainState, error) {
 }
 
 func readAgent12(field func(string) cursor) (rail.Train, rail.TrainState, error) {
-	return legacyTrain(field("initial_position"), field("initial_direction"), field("target"), field("speed_data").key("speed"))
+	speed := field("speed_data")
+	return legacyTrain(field("initial_position"), field("initial_direction"), field("target"), speed.key("speed"))
 }
 
 func legacyTrain(position, direction, target, speed cursor) (t rail.Train, s rail.TrainState, err error) {

@@ -232,14 +232,14 @@ func ReadTimetableProduct(data []byte) (*TimetableProduct, error) {
 }
 
 // readNamedTuple reads a file that is one named tuple, as its fields.
-func readNamedTuple(data []byte, of string) ([]cursor, error) {
+func readNamedTuple(data []byte, of pyvalue.Class) ([]cursor, error) {
 	top, err := decodeAuxiliary(data)
 	if err != nil {
 		return nil, err
 	}
 	o, ok := top.value.(*pyvalue.Object)
-	if !ok || o.Class != class(of) {
-		return nil, top.wrong("an object " + class(of).String())
+	if !ok || o.Class != of {
+		return nil, top.wrong("an object " + of.String())
 	}
 	args := make([]cursor, len(o.Args))
 	for i, v := range o.Args {

@@ -3,6 +3,7 @@ package railfile
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"skyrail/internal/pyvalue"
 	"skyrail/numpyrand"
@@ -20,34 +21,31 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s: want %s, got %s", e.Path, e.Want, e.Got)
 }
 
-// cursor is a value of a file and the way to it. A value that is not there is a cursor with a nil value.
+// cursor is a value of a file and how one comes to it: from another, by a name, or by a number if there is no name. The
+// text of that is made only for errors. A value that is not there is a cursor with a nil value.
 type cursor struct {
-	way   *way
+	from  *cursor // nil: the file
+	name  string
+	index int
 	value pyvalue.Value
 }
 
-// way is how one comes to a value: by a name, or by a number if there is no name. The text of it is made only for errors.
-type way struct {
-	from  *way // nil: the file
-	name  string
-	index int
-}
-
-func (w *way) String() string {
-	switch {
-	case w == nil:
-		return "the file"
-	case w.name == "":
-		return fmt.Sprintf("%s[%d]", w.from, w.index)
-	case w.from == nil:
-		return w.name
-	case w.name[0] == '[':
-		return w.from.String() + w.name
-	}
-	return w.from.String() + "." + w.name
-}
-
 func at(v pyvalue.Value) cursor { return cursor{value: v} }
+
+// String is the way to the value, such as agents[3].speed_counter.
+func (c cursor) String() string {
+	switch {
+	case c.from == nil:
+		return "the file"
+	case c.name == "":
+		return c.from.String() + "[" + strconv.Itoa(c.index) + "]"
+	case c.from.from == nil:
+		return c.name
+	case c.name[0] == '[':
+		return c.from.String() + c.name
+	}
+	return c.from.String() + "." + c.name
+}
 
 func (c cursor) wrong(want string) error {
 	got := "nothing"
@@ -57,11 +55,21 @@ func (c cursor) wrong(want string) error {
 			got = string(r[:60]) + "…"
 		}
 	}
-	return &FormatError{c.way.String(), want, got}
+	return &FormatError{c.String(), want, got}
 }
 
-func (c cursor) sub(name string, v pyvalue.Value) cursor {
-	return cursor{&way{from: c.way, name: name}, v}
+// sub is what a name leads to.
+func (c *cursor) sub(name string, v pyvalue.Value) cursor {
+	return cursor{from: c, name: name, value: v}
+}
+
+// item is one of the items.
+func (c *cursor) item(i int, v pyvalue.Value) cursor { return cursor{from: c, index: i, value: v} }
+
+// with is another value in the same place.
+func (c cursor) with(v pyvalue.Value) cursor {
+	c.value = v
+	return c
 }
 
 func (c cursor) isNone() bool {
@@ -77,7 +85,7 @@ func (c cursor) isDict() bool {
 func (c cursor) isText(s string) bool { return c.value == pyvalue.Str(s) }
 
 // key is an entry of a dictionary by its name; its value is nil if it is not there.
-func (c cursor) key(name string) cursor {
+func (c *cursor) key(name string) cursor {
 	if d, ok := c.value.(*pyvalue.Dict); ok {
 		if v, ok := d.Get(name); ok {
 			return c.sub(name, v)
@@ -89,7 +97,7 @@ func (c cursor) key(name string) cursor {
 type entry struct{ key, value cursor }
 
 // entries are those of a dictionary; none if it is not there.
-func (c cursor) entries() ([]entry, error) {
+func (c *cursor) entries() ([]entry, error) {
 	if c.isNone() {
 		return nil, nil
 	}
@@ -111,16 +119,12 @@ func (c cursor) items() ([]cursor, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, ways := make([]cursor, len(values)), make([]way, len(values))
+	all := make([]cursor, len(values))
 	for i, v := range values {
-		ways[i] = way{from: c.way, index: i}
-		all[i] = cursor{&ways[i], v}
+		all[i] = c.item(i, v)
 	}
 	return all, nil
 }
-
-// item is one of the items, for an error about it.
-func (c cursor) item(i int, v pyvalue.Value) cursor { return cursor{&way{from: c.way, index: i}, v} }
 
 // values are those of the items.
 func (c cursor) values() ([]pyvalue.Value, error) {
@@ -176,6 +180,9 @@ func (c cursor) plain() pyvalue.Value {
 
 // integer reads a whole number in any of its forms.
 func (c cursor) integer() (int64, error) {
+	if n, ok := c.value.(pyvalue.Int); ok { // most are
+		return int64(n), nil
+	}
 	switch v := c.plain().(type) {
 	case pyvalue.Int:
 		return int64(v), nil
@@ -187,7 +194,7 @@ func (c cursor) integer() (int64, error) {
 		if v.Name == "" {
 			return v.Number, nil
 		}
-		if v.Class == class(headingClass) {
+		if v.Class == headingClass {
 			for n, name := range []string{"NORTH", "EAST", "SOUTH", "WEST"} {
 				if v.Name == name {
 					return int64(n), nil
@@ -227,16 +234,16 @@ func (c cursor) time() (rail.Time, error) {
 
 // times reads a list of at least n of them.
 func (c cursor) times(n int) ([]rail.Time, error) {
-	items, err := c.items()
+	values, err := c.values()
 	if err != nil {
 		return nil, err
 	}
-	if len(items) < n {
+	if len(values) < n {
 		return nil, c.wrong(fmt.Sprintf("%d times, one for each stop", n))
 	}
-	all := make([]rail.Time, len(items))
-	for i, item := range items {
-		if all[i], err = item.time(); err != nil {
+	all := make([]rail.Time, len(values))
+	for i, v := range values {
+		if all[i], err = c.item(i, v).time(); err != nil {
 			return nil, err
 		}
 	}
@@ -290,7 +297,7 @@ func (c cursor) fraction() (rail.Fraction, error) {
 		}
 		return f, nil
 	case *pyvalue.Object:
-		if v.Class != class(fractionClass) {
+		if v.Class != fractionClass {
 			break
 		}
 		if len(v.Args) == 2 {
@@ -329,8 +336,8 @@ func (c cursor) cell() (rail.Cell, error) {
 	if err != nil || len(values) != 2 {
 		return rail.Cell{}, c.wrong("a cell (row, column)")
 	}
-	row, rowErr := cursor{c.way, values[0]}.integer()
-	col, colErr := cursor{c.way, values[1]}.integer()
+	row, rowErr := c.with(values[0]).integer()
+	col, colErr := c.with(values[1]).integer()
 	if rowErr != nil || colErr != nil {
 		return rail.Cell{}, c.wrong("a cell (row, column)")
 	}
@@ -457,19 +464,19 @@ func (c cursor) stream() (*numpyrand.RandomState, error) {
 	}
 	var r numpyrand.RandomState
 	if err := r.SetState(s); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.way, err)
+		return nil, fmt.Errorf("%s: %w", c.String(), err)
 	}
 	return &r, nil
 }
 
 // instance returns the attributes of an object of a class, as a dictionary.
-func (c cursor) instance(of string) (cursor, error) {
-	if o, ok := c.value.(*pyvalue.Object); ok && o.Class == class(of) {
+func (c cursor) instance(of pyvalue.Class) (cursor, error) {
+	if o, ok := c.value.(*pyvalue.Object); ok && o.Class == of {
 		if d, ok := o.State.(*pyvalue.Dict); ok {
-			return cursor{c.way, d}, nil
+			return c.with(d), nil
 		}
 	}
-	return c, c.wrong("an object " + class(of).String())
+	return c, c.wrong("an object " + of.String())
 }
 
 // texts reads a list of texts.

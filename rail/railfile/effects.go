@@ -86,8 +86,8 @@ func malfunctionValues(c cursor) ([]cursor, error) {
 	if !ok {
 		return c.items()
 	}
-	if o.Class != class(malfunctionClass) && o.Class != class(oldMalfunction) {
-		return nil, c.wrong("an object " + class(malfunctionClass).String())
+	if o.Class != malfunctionClass && o.Class != oldMalfunction {
+		return nil, c.wrong("an object " + malfunctionClass.String())
 	}
 	var all []cursor
 	for i, name := range []string{"malfunction_rate", "min_duration", "max_duration"} {
@@ -113,7 +113,7 @@ func resume(g *rail.MalfunctionGenerator, state, index cursor) error {
 
 func wrap(c cursor, err error) error {
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.way, err)
+		return fmt.Errorf("%s: %w", c.String(), err)
 	}
 	return nil
 }

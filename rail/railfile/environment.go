@@ -121,24 +121,24 @@ func SaveEnvironment(e *rail.Env) ([]byte, error) {
 }
 
 // The classes of an environment file.
-const (
-	agentClass        = "flatland.envs.agent_utils Agent"
-	agentStatusClass  = "flatland.envs.agent_utils RailAgentStatus"
-	malfunctionClass  = "flatland.envs.malfunction_generators MalfunctionProcessData"
-	oldMalfunction    = "flatland.envs.malfunction_generators MalfunctionParameters"
-	waypointClass     = "flatland.envs.rail_trainrun_data_structures Waypoint"
-	speedCounterClass = "flatland.envs.step_utils.speed_counter SpeedCounter"
-	actionSaverClass  = "flatland.envs.step_utils.action_saver ActionSaver"
-	machineClass      = "flatland.envs.step_utils.state_machine TrainStateMachine"
-	handlerClass      = "flatland.envs.step_utils.malfunction_handler MalfunctionHandler"
-	signalsClass      = "flatland.envs.step_utils.states StateTransitionSignals"
-	trainStateClass   = "flatland.envs.step_utils.states TrainState"
-	headingClass      = "flatland.core.grid.grid4 Grid4TransitionsEnum"
-	actionClass       = "flatland.envs.rail_env_action RailEnvActions"
-	oldActionClass    = "flatland.envs.rail_env RailEnvActions"
-	lineClass         = "flatland.envs.timetable_utils Line"
-	timetableClass    = "flatland.envs.timetable_utils Timetable"
-	fractionClass     = "fractions Fraction"
+var (
+	agentClass        = pyvalue.ClassOf("flatland.envs.agent_utils Agent")
+	agentStatusClass  = pyvalue.ClassOf("flatland.envs.agent_utils RailAgentStatus")
+	malfunctionClass  = pyvalue.ClassOf("flatland.envs.malfunction_generators MalfunctionProcessData")
+	oldMalfunction    = pyvalue.ClassOf("flatland.envs.malfunction_generators MalfunctionParameters")
+	waypointClass     = pyvalue.ClassOf("flatland.envs.rail_trainrun_data_structures Waypoint")
+	speedCounterClass = pyvalue.ClassOf("flatland.envs.step_utils.speed_counter SpeedCounter")
+	actionSaverClass  = pyvalue.ClassOf("flatland.envs.step_utils.action_saver ActionSaver")
+	machineClass      = pyvalue.ClassOf("flatland.envs.step_utils.state_machine TrainStateMachine")
+	handlerClass      = pyvalue.ClassOf("flatland.envs.step_utils.malfunction_handler MalfunctionHandler")
+	signalsClass      = pyvalue.ClassOf("flatland.envs.step_utils.states StateTransitionSignals")
+	trainStateClass   = pyvalue.ClassOf("flatland.envs.step_utils.states TrainState")
+	headingClass      = pyvalue.ClassOf("flatland.core.grid.grid4 Grid4TransitionsEnum")
+	actionClass       = pyvalue.ClassOf("flatland.envs.rail_env_action RailEnvActions")
+	oldActionClass    = pyvalue.ClassOf("flatland.envs.rail_env RailEnvActions")
+	lineClass         = pyvalue.ClassOf("flatland.envs.timetable_utils Line")
+	timetableClass    = pyvalue.ClassOf("flatland.envs.timetable_utils Timetable")
+	fractionClass     = pyvalue.ClassOf("fractions Fraction")
 )
 
 // globals are the classes a file may name, and how.
@@ -177,9 +177,9 @@ func product(top cursor) string {
 		}
 	}
 	switch {
-	case o != nil && o.Class == class(lineClass):
+	case o != nil && o.Class == lineClass:
 		return "a line generator's product"
-	case o != nil && o.Class == class(timetableClass):
+	case o != nil && o.Class == timetableClass:
 		return "a timetable generator's product"
 	case has("city_positions"):
 		return "a file of stations"

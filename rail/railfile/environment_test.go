@@ -312,7 +312,7 @@ func FuzzReadAuxiliary(f *testing.F) {
 func TestQuirkMalfunctionsCountOnlyWithAFloatRate(t *testing.T) {
 	for _, rate := range []pyvalue.Value{pyvalue.Float(0.5), pyvalue.Int(1), pyvalue.Str("malfunction_rate")} {
 		f, err := ReadEnvironment(spoilt(t, func(d *pyvalue.Dict) {
-			d.Set("malfunction", &pyvalue.Object{Class: class(malfunctionClass), Args: []pyvalue.Value{rate, pyvalue.Int(1), pyvalue.Int(2)}})
+			d.Set("malfunction", &pyvalue.Object{Class: malfunctionClass, Args: []pyvalue.Value{rate, pyvalue.Int(1), pyvalue.Int(2)}})
 			d.Entries = slices.DeleteFunc(d.Entries, func(e pyvalue.Entry) bool { return e.Key == pyvalue.Str("effects_generator") })
 		}))
 		if err != nil {

@@ -53,7 +53,7 @@ func environmentValue(e *rail.Env) (pyvalue.Value, error) {
 		"grid", grid,
 		"level_free_positions", bridges,
 		"agents", listOf(len(s.Trains), func(i int) pyvalue.Value { return agentValue(i, &s.Trains[i], e.MaxSpeed(i), &state.Trains[i]) }),
-		"malfunction", &pyvalue.Object{Class: class(malfunctionClass), Args: []pyvalue.Value{
+		"malfunction", &pyvalue.Object{Class: malfunctionClass, Args: []pyvalue.Value{
 			pyvalue.Float(plain.Rate), pyvalue.Int(plain.MinDuration), pyvalue.Int(plain.MaxDuration),
 		}},
 		"malfunction_cached_random_state", cached,
@@ -116,19 +116,19 @@ func timeValue(t rail.Time) pyvalue.Value {
 
 func fractionValue(f rail.Fraction) pyvalue.Value {
 	r := f.Rat()
-	return &pyvalue.Object{Class: class(fractionClass), Called: true, Args: []pyvalue.Value{pyvalue.Integer(r.Num()), pyvalue.Integer(r.Denom())}}
+	return &pyvalue.Object{Class: fractionClass, Called: true, Args: []pyvalue.Value{pyvalue.Integer(r.Num()), pyvalue.Integer(r.Denom())}}
 }
 
 func stateValue(s rail.State) pyvalue.Value {
 	if s == rail.NoState {
 		return pyvalue.None{}
 	}
-	return &pyvalue.Member{Class: class(trainStateClass), Number: int64(s)}
+	return &pyvalue.Member{Class: trainStateClass, Number: int64(s)}
 }
 
 // instanceValue is an object with attributes.
-func instanceValue(of string, pairs ...any) pyvalue.Value {
-	return &pyvalue.Object{Class: class(of), State: dictOf(pairs...)}
+func instanceValue(of pyvalue.Class, pairs ...any) pyvalue.Value {
+	return &pyvalue.Object{Class: of, State: dictOf(pairs...)}
 }
 
 func agentValue(handle int, t *rail.Train, limit rail.Fraction, s *rail.TrainState) pyvalue.Value {
@@ -143,7 +143,7 @@ func agentValue(handle int, t *rail.Train, limit rail.Fraction, s *rail.TrainSta
 	stops := func(of func(rail.Stop) pyvalue.Value) pyvalue.Value {
 		return listOf(len(t.Stops), func(k int) pyvalue.Value { return of(t.Stops[k]) })
 	}
-	return &pyvalue.Object{Class: class(agentClass), Args: []pyvalue.Value{
+	return &pyvalue.Object{Class: agentClass, Args: []pyvalue.Value{
 		initial, facing, direction, cellValue(t.Target), pyvalue.Bool(false), // moving: a leftover that is never true
 		pyvalue.Int(t.EarliestDeparture), pyvalue.Int(t.LatestArrival), pyvalue.Int(handle),
 		position, timeValue(s.Arrival), oldDirection, oldPosition,

@@ -1,9 +1,9 @@
 package railfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -43,34 +43,40 @@ func SnapshotFile(episode string, step int) (string, error) {
 	return EnvironmentFile(fmt.Sprintf("%s_step%04d", episode, step))
 }
 
-// Environment opens the environment before the first step of an episode. What is read of it is limited as tables are.
-func (d *TrajectoryDir) Environment(episode string) (io.ReadCloser, error) {
+// Environment reads the file of the environment before the first step of an episode, for [ReadEnvironment]. It may be no
+// longer than tables may.
+func (d *TrajectoryDir) Environment(episode string) ([]byte, error) {
 	name, err := EnvironmentFile(episode)
 	if err != nil {
 		return nil, err
 	}
-	return d.openCapped(name)
+	return d.readFile(name)
 }
 
-// Snapshot opens the environment after some steps of an episode.
-func (d *TrajectoryDir) Snapshot(episode string, step int) (io.ReadCloser, error) {
+// Snapshot reads the file of the environment after some steps of an episode.
+func (d *TrajectoryDir) Snapshot(episode string, step int) ([]byte, error) {
 	name, err := SnapshotFile(episode, step)
 	if err != nil {
 		return nil, err
 	}
-	return d.openCapped(name)
+	return d.readFile(name)
 }
 
-func (d *TrajectoryDir) openCapped(name string) (io.ReadCloser, error) {
+func (d *TrajectoryDir) readFile(name string) ([]byte, error) {
 	f, err := d.open(name)
 	if err != nil {
 		return nil, err
 	}
-	limit := d.limits().FileBytes
-	return struct {
-		io.Reader
-		io.Closer
-	}{&capped{f, limit, limit}, f}, nil
+	defer f.Close()
+	limit, size := d.limits().FileBytes, int64(0)
+	if plain, ok := f.(*os.File); ok {
+		if info, err := plain.Stat(); err == nil {
+			size = min(info.Size(), limit)
+		}
+	}
+	content := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err = content.ReadFrom(&capped{f, limit, limit})
+	return content.Bytes(), err
 }
 
 // Snapshots are the steps of an episode of which there is a snapshot, ascending.
