@@ -64,7 +64,7 @@ func (m *mt19937) leap() {
 	copy(m.block[:], words[:])
 }
 
-// peekWords are looked up together.
+// peekWords are looked up together, eight at a time.
 const peekWords = 16
 
 // peek holds words far ahead that were looked up one by one, because often no more than a few are asked for.
@@ -99,16 +99,24 @@ func (m *mt19937) lookUp(offset int) {
 		next.twist(1)
 		copy(seq[b*blockWords:], next.block[:])
 	}
-	var sum [peekWords]uint32
-	for i, terms := range jumpPolynomial {
-		for ; terms != 0; terms &= terms - 1 {
-			from := (*[peekWords]uint32)(seq[64*i+bits.TrailingZeros64(terms)+offset:])
-			for k := range sum {
-				sum[k] ^= from[k]
+	m.peek.from = m.at
+	for k := 0; k < peekWords; k += 8 {
+		var w0, w1, w2, w3, w4, w5, w6, w7 uint32 // one by one, so that they stay in registers
+		for i, terms := range jumpPolynomial {
+			for ; terms != 0; terms &= terms - 1 {
+				from := (*[8]uint32)(seq[64*i+bits.TrailingZeros64(terms)+offset+k:])
+				w0 ^= from[0]
+				w1 ^= from[1]
+				w2 ^= from[2]
+				w3 ^= from[3]
+				w4 ^= from[4]
+				w5 ^= from[5]
+				w6 ^= from[6]
+				w7 ^= from[7]
 			}
 		}
+		*(*[8]uint32)(m.peek.words[k:]) = [8]uint32{w0, w1, w2, w3, w4, w5, w6, w7}
 	}
-	m.peek = peek{m.at, sum}
 }
 
 // degree of the recurrence.

@@ -6,20 +6,29 @@ import (
 )
 
 // corridors are the ways of a network along which a train has no choice, as the tree observation walks them. They do not
-// depend on the trains.
+// depend on the trains, and each is worked out when it is first asked for: trains see little of a large network.
 type corridors struct {
 	net  *Network
-	next []Node     // of each valid node the one after it in its corridor, NoNode at an end
-	ways []corridor // of each valid node, by rank, the corridor that begins in it
+	next []Node     // of each valid node on a known corridor the one after it, NoNode at its end
+	ways []corridor // of each valid node, by rank, the corridor that begins in it; cells is 0 if it is not known
+	path []stretch  // for follow
+}
+
+func newCorridors(net *Network) *corridors {
+	return &corridors{net: net, next: make([]Node, 4*len(net.grid)), ways: make([]corridor, len(net.nodes))}
 }
 
 // way is the corridor that begins in a node. One that is not valid is a corridor of its own, which ends in it.
 func (c *corridors) way(n Node) corridor {
-	if r := c.net.rank[n]; r >= 0 {
-		return c.ways[r]
+	r := c.net.rank[n]
+	if r < 0 {
+		_, way := c.begin(n)
+		return way
 	}
-	_, way := c.begin(n)
-	return way
+	if c.ways[r].cells == 0 {
+		c.follow(n)
+	}
+	return c.ways[r]
 }
 
 // corridor is the way from a configuration to the next choice.
@@ -56,15 +65,6 @@ func exitsOf(t Transitions, h Heading) exits {
 	return exits{mask, bits.OnesCount8(mask), Heading(bits.LeadingZeros8(mask<<4)) & 3}
 }
 
-func newCorridors(net *Network) *corridors {
-	c := &corridors{net: net, next: make([]Node, 4*len(net.grid)), ways: make([]corridor, len(net.nodes))}
-	for r, n := range net.nodes {
-		c.next[n], c.ways[r] = c.begin(n)
-	}
-	c.connect()
-	return c
-}
-
 // begin looks at a single cell: the node after it, or the corridor that is only this cell.
 func (c *corridors) begin(n Node) (next Node, way corridor) {
 	t := c.net.grid[n>>2]
@@ -94,37 +94,44 @@ func (c *corridors) begin(n Node) (next Node, way corridor) {
 	return NoNode, way
 }
 
-// connect puts the cells together. Every node has one next or none, so following them leads to an end or into a circle.
-func (c *corridors) connect() {
-	known := make([]bool, len(c.ways))
-	place := make([]int32, len(c.ways)) // 1 + the place in path
-	var path []Node
-	for _, start := range c.net.nodes {
-		path = path[:0]
-		n := start
+// stretch is a cell on the way of follow, and the corridor that is only this cell.
+type stretch struct {
+	rank int32
+	corridor
+}
+
+// follow works out the corridors that begin in a node and in those after it. Every node has one next or none, so following
+// them leads to an end, to a corridor that is known, or into a circle.
+func (c *corridors) follow(n Node) {
+	c.path = c.path[:0]
+	var rest corridor // after the path
+	for {
+		if n == NoNode {
+			break
+		}
 		r := c.net.rank[n]
-		for r >= 0 && !known[r] && place[r] == 0 {
-			path = append(path, n)
-			place[r] = int32(len(path))
-			if n, r = c.next[n], -1; n != NoNode {
-				r = c.net.rank[n]
-			}
+		if r < 0 || c.ways[r].cells > 0 {
+			rest = c.way(n)
+			break
 		}
-		tail := len(path)
-		if r >= 0 && !known[r] {
-			tail = int(place[r]) - 1
-			c.close(path[tail:])
+		if place := -c.ways[r].cells; place > 0 {
+			rest = c.close(c.path[place-1:])
+			c.path = c.path[:place-1]
+			break
 		}
-		for k := tail - 1; k >= 0; k-- {
-			if next := c.next[path[k]]; next != NoNode {
-				w := &c.ways[c.net.rank[path[k]]]
-				*w = w.before(c.way(next))
-			}
+		next, way := c.begin(n)
+		c.next[n] = next
+		c.path = append(c.path, stretch{r, way})
+		c.ways[r].cells = -int32(len(c.path)) // 1 + its place on the path
+		n = next
+	}
+	for k := len(c.path) - 1; k >= 0; k-- {
+		s := &c.path[k]
+		if rest.cells > 0 {
+			s.corridor = s.before(rest)
 		}
-		for _, n := range path {
-			r := c.net.rank[n]
-			known[r], place[r] = true, 0
-		}
+		rest = s.corridor
+		c.ways[s.rank] = rest
 	}
 }
 
@@ -136,21 +143,22 @@ func (w corridor) before(rest corridor) corridor {
 	return corridor{rest.last, rest.cells + 1, w.unusable, rest.end}
 }
 
-// close works out the corridors of a circle.
-func (c *corridors) close(circle []Node) {
+// close works out the corridors of a circle, and returns the one of its first node.
+func (c *corridors) close(circle []stretch) corridor {
 	unusable := int32(notMet) // from the node after the one in hand
 	for round := range 2 {
 		for k := len(circle) - 1; k >= 0; k-- {
-			w := &c.ways[c.net.rank[circle[k]]]
+			s := &circle[k]
 			switch {
-			case w.unusable == 0:
+			case s.unusable == 0:
 				unusable = 0
 			case unusable != notMet:
 				unusable++
 			}
 			if round == 1 {
-				*w = corridor{circle[k], int32(len(circle)) + 1, unusable, circles}
+				c.ways[s.rank] = corridor{s.last, int32(len(circle)) + 1, unusable, circles}
 			}
 		}
 	}
+	return c.ways[circle[0].rank]
 }
