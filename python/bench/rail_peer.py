@@ -21,7 +21,8 @@ verify
 Times are processor times of one process, in which the load of the machine shows little: of
 flatland-rl of every repetition, with Python's garbage collector at work but nothing left to collect
 from before; of the engine the mean of half a second, as often, Go's collector included. Both are
-kept to one core. The engine's benchmarks are those of rail/contest, which `go test -bench` runs
+kept to one core, and take turns with every course, so that a slow hour of the machine is one of
+both. The engine's benchmarks are those of rail/contest, which `go test -bench` runs
 too.
 
 Both sides must end every episode and see every tree alike, and the engine must agree with every
@@ -127,9 +128,9 @@ class Fault(Exception):
 def main() -> int:
     options = _options()
     if options.peer:
-        command, root, repeat = options.peer
+        command, root, course = options.peer
         with contextlib.redirect_stdout(sys.stderr):  # flatland-rl prints
-            answer = PEER[command](Path(root), int(repeat))
+            answer = PEER[command](Path(root), course)
         print(json.dumps(answer))
         return 0
     try:
@@ -171,14 +172,27 @@ def keep_to_one_core() -> None:
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     (folder / "competition.pkl").write_bytes(_competition(options.skyrail_root))
     tests = build_engine(options, folder)
-    said = run_peer(options, folder, "record", 1)
+    said = run_peer(options, folder, "record")
     if said["flatland"] != FLATLAND:
         raise Fault(f"{options.flatland} has flatland-rl {said['flatland']}, want {FLATLAND}")
     plan = [{"episode": c.name, "first": c.first, "trees": c.trees} for c in COURSES]
     (folder / "bench.json").write_text(json.dumps(plan))
-    peer = run_peer(options, folder, "measure", options.repeat)
-    engine = run_engine(options, folder, tests)
-    return make_report(options.repeat, said, peer, engine)
+    peer: dict[str, Any] = {}
+    engine: dict[str, Benchmark] = {}
+    for _ in range(options.repeat):
+        for course in COURSES:
+            add_to(peer, {course.name: run_peer(options, folder, "measure", course.name)})
+            add_to(engine, run_engine(options, folder, tests, course))
+    return make_report(options.repeat, said, peer, engine, run_largest(options, tests))
+
+
+def add_to(all_runs: dict[str, Any], run: dict[str, Any]) -> None:
+    """Put the lists of one repetition behind those of the ones before."""
+    for key, value in run.items():
+        if isinstance(value, list):
+            all_runs.setdefault(key, []).extend(value)
+        else:
+            add_to(all_runs.setdefault(key, {}), value)
 
 
 def _competition(root: Path) -> bytes:
@@ -221,19 +235,19 @@ def _wait(process: subprocess.Popen[bytes]) -> tuple[int, int]:
 
 
 def run_peer(
-    options: argparse.Namespace, folder: Path, command: str, repeat: int
+    options: argparse.Namespace, folder: Path, command: str, course: str = ""
 ) -> dict[str, Any]:
     """One of PEER, in a process of the other interpreter."""
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     script = str(Path(__file__).resolve())
     output, _ = _run(
-        [options.flatland, "-W", "ignore", script, "--peer", command, str(folder), str(repeat)],
+        [options.flatland, "-W", "ignore", script, "--peer", command, str(folder), course],
         env=one_thread,
     )
     return json.loads(output)
 
 
-def record(folder: Path, _: int) -> dict[str, Any]:
+def record(folder: Path, _: str) -> dict[str, Any]:
     """Record an episode of every course, a folder each."""
     from importlib.metadata import version
 
@@ -333,31 +347,22 @@ def _wanderers(env: RailEnv, seed: int) -> Policy:
     return Wanderers()
 
 
-def measure_peer(folder: Path, repeat: int) -> dict[str, Any]:
-    """Times in seconds by course and figure, and what came of it."""
-    found: dict[str, Any] = {}
-    for course in COURSES:
-        file = folder / course.name / "serialised_state" / f"{course.name}.pkl"
-        actions = _recorded_actions(folder / course.name)
-        _load(file)  # so that all is imported
-        times = {"load": [_timed(_load, file, False) for _ in range(repeat)]}
-        times["steps"], ends = [], []
-        for _ in range(repeat):
-            seconds, end = _run_episode(_load(file), actions)
-            times["steps"].append(seconds)
-            ends.append(end)
-        trees = []
-        for name, builder in _tree_builders():
-            times[name] = []
-            for _ in range(repeat):
-                seconds, seen = _run_trees(_load(file), actions, course, builder())
-                times[name].append(seconds)
-                trees.append(seen)
-        times["verify"] = [
-            _timed(_verify, folder / course.name, course.name) for _ in range(repeat)
-        ]
-        found[course.name] = {"times": times, "ends": ends, "trees": trees}
-    return found
+def measure_peer(folder: Path, name: str) -> dict[str, Any]:
+    """Times in seconds of a course by figure, and what came of it: lists of one repetition."""
+    course = next(c for c in COURSES if c.name == name)
+    file = folder / name / "serialised_state" / f"{name}.pkl"
+    actions = _recorded_actions(folder / name)
+    _load(file)  # so that all is imported
+    times = {"load": [_timed(_load, file, False)]}
+    seconds, end = _run_episode(_load(file), actions)
+    times["steps"] = [seconds]
+    trees = []
+    for figure, builder in _tree_builders():
+        seconds, seen = _run_trees(_load(file), actions, course, builder())
+        times[figure] = [seconds]
+        trees.append(seen)
+    times["verify"] = [_timed(_verify, folder / name, name)]
+    return {"times": times, "ends": [end], "trees": trees}
 
 
 def _timed(run: Callable[..., object], *args: object) -> float:
@@ -458,12 +463,9 @@ PEER = {"record": record, "measure": measure_peer}
 # ---------------------------------------------------------------------- the engine
 
 
-@dataclass
-class Benchmark:
-    """The runs of one benchmark: figures by unit, one entry a run, and what it told."""
-
-    figures: dict[str, list[float]]
-    told: list[dict[str, Any]]
+# A benchmark is a dictionary of lists: figures by unit, one entry a run, and under "told" what it
+# told, an object a run.
+Benchmark = dict[str, list[Any]]
 
 
 def build_engine(options: argparse.Namespace, folder: Path) -> Path:
@@ -476,21 +478,36 @@ def build_engine(options: argparse.Namespace, folder: Path) -> Path:
     return tests
 
 
-def run_engine(options: argparse.Namespace, folder: Path, tests: Path) -> dict[str, Any]:
-    """The benchmarks by name, and under "" the peak of memory of the largest environment, in MB."""
+def run_engine(
+    options: argparse.Namespace, folder: Path, tests: Path, course: Course
+) -> dict[str, Benchmark]:
+    """The benchmarks of a course by name."""
+    names = f"^Benchmark(Load|Episode|Step|Trees|Verify)$/^{course.name}$"
+    output, _ = _bench(options, tests, names, "0.5s", {"SKYRAIL_BENCH": str(folder)})
+    return parse_benchmarks(output)
 
-    def bench(names: str, *more: str) -> tuple[str, int]:
-        return _run(
-            [str(tests), "-test.run=^$", f"-test.bench=^Benchmark({names})$", "-test.cpu=1", *more],
-            cwd=(options.skyrail_root / "rail" / "contest").resolve(),
-            env={"SKYRAIL_BENCH": str(folder)},
-        )
 
-    output, _ = bench(
-        "Load|Episode|Step|Trees|Verify", "-test.benchtime=0.5s", f"-test.count={options.repeat}"
+def run_largest(options: argparse.Namespace, tests: Path) -> dict[str, float]:
+    """The memory of the largest environment, in MB."""
+    output, peak = _bench(options, tests, "^BenchmarkLargest$", "1x", {})
+    live = parse_benchmarks(output)["Largest"]["live-MB"][0]
+    return {"live_mb": live, "peak_process_mb": peak * 1024 / 1e6}
+
+
+def _bench(
+    options: argparse.Namespace, tests: Path, names: str, time_each: str, env: dict[str, str]
+) -> tuple[str, int]:
+    return _run(
+        [
+            str(tests),
+            "-test.run=^$",
+            f"-test.bench={names}",
+            "-test.cpu=1",
+            f"-test.benchtime={time_each}",
+        ],
+        cwd=(options.skyrail_root / "rail" / "contest").resolve(),
+        env=env,
     )
-    largest, peak = bench("Largest", "-test.benchtime=1x")
-    return {**parse_benchmarks(output + largest), "": peak * 1024 / 1e6}
 
 
 def parse_benchmarks(output: str) -> dict[str, Benchmark]:
@@ -499,12 +516,12 @@ def parse_benchmarks(output: str) -> dict[str, Benchmark]:
     last = None
     for line in output.splitlines():
         if result := re.match(r"Benchmark(\S+)\s+\d+\t(.*)", line):
-            last = found.setdefault(result[1], Benchmark({}, []))
+            last = found.setdefault(result[1], {"told": []})
             for figure in result[2].split("\t"):
                 value, unit = figure.split()
-                last.figures.setdefault(unit, []).append(float(value))
+                last.setdefault(unit, []).append(float(value))
         elif last and (told := re.match(r"\s+\S+\.go:\d+: \w+ (\{.*\})$", line)):
-            last.told.append(json.loads(told[1]))
+            last["told"].append(json.loads(told[1]))
     if not found:
         raise Fault(f"the benchmarks printed nothing that is known: {output[-500:]}")
     return found
@@ -514,7 +531,11 @@ def parse_benchmarks(output: str) -> dict[str, Benchmark]:
 
 
 def make_report(
-    repeat: int, said: dict[str, Any], peer: dict[str, Any], engine: dict[str, Any]
+    repeat: int,
+    said: dict[str, Any],
+    peer: dict[str, Any],
+    engine: dict[str, Benchmark],
+    largest: dict[str, float],
 ) -> dict[str, Any]:
     rows, differences, allocations = [], [], {}
     for course in COURSES:
@@ -525,7 +546,7 @@ def make_report(
         for form in ("tree", "flat", "normalized", "kept"):
             benchmark = engine[f"Trees/{course.name}/{form}"]
             differences += _differences(course, "trees", theirs["trees"], benchmark)
-        step = engine[f"Step/{course.name}"].figures
+        step = engine[f"Step/{course.name}"]
         allocations[course.name] = {
             where: max(step[f"{where}-allocs"]) for where in ("first", "between", "last")
         }
@@ -537,10 +558,7 @@ def make_report(
         "ends": {course.name: peer[course.name]["ends"][0] for course in COURSES},
         "differences": differences,
         "allocations": allocations,
-        "largest": {
-            "live_mb": engine["Largest"].figures["live-MB"][0],
-            "peak_process_mb": engine[""],
-        },
+        "largest": largest,
     }
 
 
@@ -550,7 +568,7 @@ def _row(
     peer_times: dict[str, list[float]],
     engine: dict[str, Benchmark],
 ) -> dict[str, Any]:
-    figures = engine[figure.benchmark.format(course.name)].figures
+    figures = engine[figure.benchmark.format(course.name)]
     steps = figures.get("steps/op", [1])[0]
     theirs = [seconds / steps for seconds in peer_times[figure.peer]]
     ours = [ns / steps / 1e9 for ns in figures["cpu-ns/op"]]
@@ -571,10 +589,10 @@ def _row(
 def _differences(course: Course, what: str, theirs: list[dict], ours: Benchmark) -> list[str]:
     """One line for every run of either side that differs from flatland-rl's first."""
     want = theirs[0]
-    if not ours.told:
+    if not ours["told"]:
         return [f"{course.name}, {what}: the engine told nothing"]
     differences = []
-    for side, runs in (("flatland-rl", theirs), ("skyrail", ours.told)):
+    for side, runs in (("flatland-rl", theirs), ("skyrail", ours["told"])):
         for run in runs:
             for key, value in want.items():
                 if not math.isclose(run[key], value, rel_tol=1e-9, abs_tol=1e-9):
