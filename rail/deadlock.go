@@ -43,11 +43,11 @@ const none int32 = -2
 func newWaits(e *Env) waits {
 	n := len(e.trains)
 	w := waits{options: make([]int32, 3*n), left: make([]int8, n), waiting: make([]int32, n), next: make([]int32, 3*n)}
-	holder := e.motion.holder // all -1, which is open, between steps
+	holder := e.motion.holder // all 0 between steps
 	for i := range e.trains {
 		w.waiting[i] = none
 		if t := &e.trains[i]; t.state.OnMap() {
-			holder[e.resource(t.node)] = int32(i)
+			holder[e.resource(t.node)] = int32(i + 1)
 		}
 	}
 	var successors [3]Node
@@ -59,7 +59,7 @@ func newWaits(e *Env) waits {
 			continue
 		}
 		for k, to := range e.net.Successors(successors[:0], t.node) {
-			j := holder[e.resource(to)]
+			j := holder[e.resource(to)] - 1 // 0 becomes open
 			options[k] = j
 			w.left[i]++
 			if j != open {
@@ -70,7 +70,7 @@ func newWaits(e *Env) waits {
 	}
 	for i := range e.trains {
 		if t := &e.trains[i]; t.state.OnMap() {
-			holder[e.resource(t.node)] = -1
+			holder[e.resource(t.node)] = 0
 		}
 	}
 	return w

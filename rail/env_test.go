@@ -207,7 +207,7 @@ func TestMotionIsTheSmallestSet(t *testing.T) {
 			t.Fatalf("from %v to %v: got %v, want %v", m.from, m.to, m.blocked, want)
 		}
 		for _, v := range append(slices.Clone(m.holder), m.first...) {
-			if v != -1 {
+			if v != 0 {
 				t.Fatal("it left something behind")
 			}
 		}

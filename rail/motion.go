@@ -24,13 +24,13 @@ type motion struct {
 	from, to []resource // of each train
 	blocked  []bool     // must keep its place
 	headOn   []bool     // wants to change places with another
-	holder   []int32    // of each resource its last holder, or -1
-	below    []int32    // of each train the holder of the same resource before it, or -1
-	first    []int32    // of each resource the mover of lowest handle that wants it, or -1
+	holder   []int32    // of each resource 1 + its last holder, or 0
+	below    []int32    // of each train 1 + the holder of the same resource before it, or 0
+	first    []int32    // of each resource 1 + the mover of lowest handle that wants it, or 0
 }
 
 func newMotion(net *Network, trains int) motion {
-	m := motion{
+	return motion{
 		from:    make([]resource, trains),
 		to:      make([]resource, trains),
 		blocked: make([]bool, trains),
@@ -39,10 +39,6 @@ func newMotion(net *Network, trains int) motion {
 		below:   make([]int32, trains),
 		first:   make([]int32, 2*net.width*net.height),
 	}
-	for i := range m.holder {
-		m.holder[i], m.first[i] = -1, -1
-	}
-	return m
 }
 
 // resolve sets blocked for every train that has to keep its place. It is the smallest set with these rules:
@@ -59,11 +55,11 @@ func (m *motion) resolve() {
 		m.blocked[i], m.headOn[i] = from == to, false
 		if from != noResource {
 			m.below[i] = m.holder[from]
-			m.holder[from] = int32(i)
+			m.holder[from] = int32(i + 1)
 		}
 		if from != to && to != noResource {
-			if m.first[to] < 0 {
-				m.first[to] = int32(i)
+			if m.first[to] == 0 {
+				m.first[to] = int32(i + 1)
 			} else {
 				m.blocked[i] = true
 			}
@@ -74,8 +70,8 @@ func (m *motion) resolve() {
 		if from == noResource || to == noResource || from == to {
 			continue
 		}
-		for j := m.holder[to]; j >= 0; j = m.below[j] {
-			if m.to[j] == from {
+		for j := m.holder[to]; j > 0; j = m.below[j-1] {
+			if m.to[j-1] == from {
 				m.blocked[i], m.headOn[i] = true, true
 			}
 		}
@@ -96,7 +92,7 @@ func (m *motion) blockFollowers(i int) {
 		if from == noResource {
 			return
 		}
-		j := m.first[from]
+		j := m.first[from] - 1
 		if j < 0 || m.blocked[j] {
 			return
 		}
@@ -108,10 +104,10 @@ func (m *motion) blockFollowers(i int) {
 func (m *motion) clear() {
 	for i := range m.from {
 		if m.from[i] != noResource {
-			m.holder[m.from[i]] = -1
+			m.holder[m.from[i]] = 0
 		}
 		if m.to[i] != noResource {
-			m.first[m.to[i]] = -1
+			m.first[m.to[i]] = 0
 		}
 	}
 }

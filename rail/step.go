@@ -195,14 +195,14 @@ func (e *Env) checkExclusive() error {
 		if m.from[i] = r; r == noResource {
 			continue
 		}
-		if j := m.holder[r]; j >= 0 && clash == nil {
+		if j := m.holder[r] - 1; j >= 0 && clash == nil {
 			clash = fmt.Errorf("trains %d and %d are both at %s", j, i, e.net.Cell(e.trains[i].node))
 		}
-		m.holder[r] = int32(i)
+		m.holder[r] = int32(i + 1)
 	}
 	for _, r := range m.from {
 		if r != noResource {
-			m.holder[r] = -1
+			m.holder[r] = 0
 		}
 	}
 	return clash

@@ -36,8 +36,10 @@ func (*dtype) isValue()   {}
 // name pushes what a global name stands for.
 func (r *pickleReader) name(module, name string) error {
 	c := Class{module, name}
-	if _, ok := r.options.Globals[c]; ok {
-		return r.push(c)
+	for known := range r.options.Globals {
+		if known == c {
+			return r.push(known) // whose texts are compared faster with those of who gave it
+		}
 	}
 	if f, ok := functions[module+" "+name]; ok {
 		return r.push(f)

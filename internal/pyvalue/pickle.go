@@ -244,6 +244,10 @@ func (r *pickleReader) take(n int) ([]byte, error) {
 
 // length reads a length of 1, 2, 4 or 8 bytes.
 func (r *pickleReader) length(width int) (int, error) {
+	if width == 1 && r.at < len(r.data) {
+		r.at++
+		return int(r.data[r.at-1]), nil
+	}
 	b, err := r.take(width)
 	if err != nil {
 		return 0, err

@@ -61,7 +61,7 @@ type Entry struct{ Key, Value Value }
 // Get returns what a text leads to.
 func (d *Dict) Get(key string) (Value, bool) {
 	for _, e := range d.Entries {
-		if e.Key == Str(key) {
+		if text, ok := e.Key.(Str); ok && string(text) == key {
 			return e.Value, true
 		}
 	}
