@@ -3,6 +3,8 @@ package numpyrand
 import (
 	"math/rand/v2"
 	"testing"
+
+	"skyrail/internal/golden"
 )
 
 // recordedFile holds sessions that NumPy has answered, for machines without it. `go test -run AgainstNumPy -record`
@@ -15,12 +17,10 @@ type recording struct {
 	Sessions []session `json:"sessions"`
 }
 
-// TestAgainstNumPy makes the draws of edgeSessions and 10 000 random ones here and in NumPy. The random ones
-// depend on SKYRAIL_TEST_SEED, which is new each time unless it is set.
+// TestAgainstNumPy makes the draws of edgeSessions and 10 000 random ones here and in NumPy.
 func TestAgainstNumPy(t *testing.T) {
 	const sessions, draws = 400, 25
-	seed := testSeed(t)
-	t.Logf("repeat with SKYRAIL_TEST_SEED=%d", seed)
+	seed := golden.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	played := edgeSessions()
 	recorded := len(played) + sessions/10

@@ -13,8 +13,8 @@ type distances struct {
 	moves []int32 // by the network's rank
 }
 
-// newDistances searches backwards from all valid configurations of the target cell at once.
-func newDistances(net *Network, target Node) *distances {
+// newDistances searches backwards from all valid configurations of the target cell at once, by the network's predecessors.
+func newDistances(net *Network, before [][4]int32, target Node) *distances {
 	d := &distances{moves: make([]int32, len(net.nodes))}
 	for i := range d.moves {
 		d.moves[i] = Unreachable
@@ -26,7 +26,6 @@ func newDistances(net *Network, target Node) *distances {
 			queue = append(queue, r)
 		}
 	}
-	before := net.before()
 	for at := 0; at < len(queue); at++ {
 		next := d.moves[queue[at]] + 1
 		for _, r := range before[queue[at]] {
@@ -59,7 +58,10 @@ func (e *Env) DistanceTo(i int, from Node) int {
 func (e *Env) distanceMap(i int) *distances {
 	k := e.plan.targetOf[i]
 	if e.distances[k] == nil {
-		e.distances[k] = newDistances(e.net, e.plan.targets[k])
+		if e.before == nil {
+			e.before = e.net.predecessors()
+		}
+		e.distances[k] = newDistances(e.net, e.before, e.plan.targets[k])
 	}
 	return e.distances[k]
 }

@@ -26,6 +26,7 @@ type Env struct {
 	resets      int
 	allDone     bool
 	distances   []*distances // by target of the plan, nil until asked for
+	before      [][4]int32   // predecessors of the network, for distances; nil until they are asked for
 	functions   []Rewards
 	rewards     [][]float64 // of the last step, by function: for each train its values
 	book        book

@@ -3,7 +3,6 @@ package rail
 import (
 	"fmt"
 	"math/bits"
-	"sync"
 )
 
 // Heading is a direction of travel.
@@ -103,11 +102,10 @@ func (n Node) Heading() Heading { return Heading(n & 3) }
 // and may be shared.
 type Network struct {
 	width, height int
-	grid          []Transitions     // row-major
-	rank          []int32           // of each valid node its place among them, -1 of the others
-	nodes         []Node            // the valid ones: those a train can be in
-	moves         [][3]Node         // by rank, where MoveLeft, MoveForward, MoveRight lead; NoNode where invalid
-	before        func() [][4]int32 // by rank, the ranks from which a transition leads to a node; -1: none
+	grid          []Transitions // row-major
+	rank          []int32       // of each valid node its place among them, -1 of the others
+	nodes         []Node        // the valid ones: those a train can be in
+	moves         [][3]Node     // by rank, where MoveLeft, MoveForward, MoveRight lead; NoNode where invalid
 }
 
 // maxCells bounds a grid, so that a node fits into an int32 with room to spare.
@@ -145,11 +143,10 @@ func NewNetwork(width, height int, grid []Transitions) (*Network, error) {
 	for r, node := range n.nodes {
 		n.moves[r] = [3]Node{n.lead(node, MoveLeft), n.lead(node, MoveForward), n.lead(node, MoveRight)}
 	}
-	n.before = sync.OnceValue(n.predecessors)
 	return n, nil
 }
 
-// predecessors are for before, which only distances need.
+// predecessors are, by rank, the ranks from which a transition leads to a node; -1: none.
 func (n *Network) predecessors() [][4]int32 {
 	before := make([][4]int32, len(n.nodes))
 	var from [4]Node

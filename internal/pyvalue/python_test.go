@@ -1,18 +1,13 @@
 package pyvalue
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"skyrail/internal/golden"
 )
@@ -26,18 +21,10 @@ type peerAnswer struct {
 }
 
 // TestAgainstPython reads values that Python made and wrote, and lets Python load what we write of them and of each
-// original file. The interpreter is SKYRAIL_PYTHON, or python3. The values depend on SKYRAIL_TEST_SEED, which is new each
-// time unless it is set.
+// original file.
 func TestAgainstPython(t *testing.T) {
 	const count = 2000
-	seed := time.Now().UnixNano()
-	if text, ok := os.LookupEnv("SKYRAIL_TEST_SEED"); ok {
-		var err error
-		if seed, err = strconv.ParseInt(text, 10, 64); err != nil {
-			t.Fatalf("SKYRAIL_TEST_SEED: %v", err)
-		}
-	}
-	t.Logf("repeat with SKYRAIL_TEST_SEED=%d", seed)
+	seed := golden.Seed(t)
 	dir := t.TempDir()
 	var files, names, dumps []string
 	write := func(name string, v Value) {
@@ -84,39 +71,10 @@ func TestAgainstPython(t *testing.T) {
 	}
 }
 
-func askPython(t *testing.T, files []string, seed int64, count int) peerAnswer {
+func askPython(t *testing.T, files []string, seed uint64, count int) peerAnswer {
 	t.Helper()
-	python, demanded := os.LookupEnv("SKYRAIL_PYTHON")
-	missing := t.Fatalf
-	if !demanded {
-		python, missing = "python3", t.Skipf
-	}
-	if files == nil {
-		files = []string{}
-	}
-	request, err := json.Marshal(map[string]any{"files": files, "seed": seed, "count": count})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), python, "-c", peerScript)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(request), &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		var exit *exec.ExitError
-		const way = "\n`make test` runs this test with a Python that has NumPy; or set SKYRAIL_PYTHON to one"
-		switch {
-		case !errors.As(err, &exit):
-			missing("no Python to compare with: start %q: %v"+way, python, err)
-		case exit.ExitCode() == 42:
-			missing("no NumPy to compare with in %q: %s"+way, python, &stderr)
-		default:
-			t.Fatalf("peer.py under %q: %v\n%s", python, err, &stderr)
-		}
-	}
 	var answer peerAnswer
-	if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil {
-		t.Fatalf("decode the answer of peer.py: %v", err)
-	}
+	golden.AskPython(t, peerScript, map[string]any{"files": append([]string{}, files...), "seed": seed, "count": count}, &answer)
 	if len(answer.Loaded) != len(files) || len(answer.Made) != count {
 		t.Fatalf("got %d loaded and %d made, want %d and %d", len(answer.Loaded), len(answer.Made), len(files), count)
 	}

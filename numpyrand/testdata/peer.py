@@ -1,9 +1,8 @@
 """Answers the requests of peer_test.go with NumPy's own draws.
 
-The test runs this file from standard input, after a line that sets REQUEST: a JSON list of sessions, for a Generator
-{entropy, list, draws}, for a RandomState {how, seed, draws}. Printed is {"numpy": version, "answers": ...}, where
-answers holds per session, per draw, the list of its results as decimal strings; floats as their bits. A call that
-NumPy refuses answers ["error"].
+The request is a JSON list of sessions, for a Generator {entropy, list, draws}, for a RandomState {how, seed, draws}.
+Printed is {"numpy": version, "answers": ...}, where answers holds per session, per draw, the list of its results as
+decimal strings; floats as their bits. A call that NumPy refuses answers ["error"].
 """
 
 import hashlib
@@ -137,5 +136,5 @@ def play(session):
     return [answer_or_error(stream, d) for d in session["draws"]]
 
 
-answers = [play(session) for session in json.loads(REQUEST)]
+answers = [play(session) for session in json.load(sys.stdin)]
 json.dump({"numpy": np.__version__, "answers": answers}, sys.stdout)

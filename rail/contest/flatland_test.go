@@ -8,11 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"skyrail/internal/golden"
 	"skyrail/rail"
 	"skyrail/rail/agent"
 	"skyrail/rail/railfile"
@@ -45,20 +44,6 @@ func flatland(t *testing.T, args ...string) error {
 	return nil
 }
 
-// freshSeed is SKYRAIL_TEST_SEED, or new.
-func freshSeed(t *testing.T) uint64 {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano()) % 1_000_000
-	if text := os.Getenv("SKYRAIL_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("repeat with SKYRAIL_TEST_SEED=%d", seed)
-	return seed
-}
-
 // readFresh reads a trajectory that flatland-rl has just recorded.
 func readFresh(t *testing.T, dir, episode string) recording {
 	t.Helper()
@@ -81,7 +66,7 @@ func readFresh(t *testing.T, dir, episode string) recording {
 // finds one spoilt cell in each.
 func TestFreshTrajectoriesOfFlatland(t *testing.T) {
 	const episodes = 12
-	seed := freshSeed(t)
+	seed := golden.Seed(t) % 1_000_000
 	out := t.TempDir()
 	if err := flatland(t, "record", out, fmt.Sprint(seed), fmt.Sprint(episodes)); err != nil {
 		t.Fatal(err)
@@ -252,7 +237,7 @@ func TestFlatlandAgreesWithOurRuns(t *testing.T) {
 // TestFlatlandGoesOnFromOurFiles saves environments before and in the middle of an episode; flatland-rl loads and runs
 // them to their end, and the trajectory that it records agrees with what we make of the same file.
 func TestFlatlandGoesOnFromOurFiles(t *testing.T) {
-	seed := freshSeed(t)
+	seed := golden.Seed(t) % 1_000_000
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for _, name := range []string{"default_malfunction", "ecml_level_0_scenario_1", "basedefault_intermediate"} {
 		source := readRecording(t, filepath.Join(trajectories, name))
