@@ -363,6 +363,10 @@ func asTableError(file string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &named) {
 		return err
 	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err // the file is named already
+	}
 	return &TableError{File: file, Err: err}
 }
 

@@ -259,6 +259,19 @@ func TestDamagedCompression(t *testing.T) {
 	}
 }
 
+// TestWhatIsNoTable: the error names the table once, whatever is in its place.
+func TestWhatIsNoTable(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"a file for a folder": {"event_logs": ""},
+		"a folder for a file": {ActionsFile + "/inside": ""},
+	} {
+		_, err := tableDir(t, files).Read()
+		if err == nil || strings.Count(err.Error(), ActionsFile) != 1 || strings.Contains(err.Error(), "stat") {
+			t.Errorf("%s: got error %v", name, err)
+		}
+	}
+}
+
 // TestEpisodesStayInside: no episode's name and no link leads out of the directory.
 func TestEpisodesStayInside(t *testing.T) {
 	d := tableDir(t, map[string]string{
