@@ -34,17 +34,21 @@ func at(v pyvalue.Value) cursor { return cursor{value: v} }
 
 // String is the way to the value, such as agents[3].speed_counter.
 func (c cursor) String() string {
-	switch {
-	case c.from == nil:
-		return "the file"
-	case c.name == "":
-		return c.from.String() + "[" + strconv.Itoa(c.index) + "]"
-	case c.from.from == nil:
-		return c.name
-	case c.name[0] == '[':
-		return c.from.String() + c.name
+	way := ""
+	for at := &c; at.from != nil; at = at.from {
+		part := at.name
+		if part == "" {
+			part = "[" + strconv.Itoa(at.index) + "]"
+		}
+		if way != "" && way[0] != '[' {
+			part += "."
+		}
+		way = part + way
 	}
-	return c.from.String() + "." + c.name
+	if way == "" || way[0] == '[' {
+		return "the file" + way
+	}
+	return way
 }
 
 func (c cursor) wrong(want string) error {

@@ -237,8 +237,12 @@ func readGrid(grid cursor, s *rail.Scenario) error {
 		}
 		s.Height++
 		for col, cell := range cells {
-			v, err := cursor{value: cell}.integer()
-			if err != nil || v < 0 || v > math.MaxUint16 {
+			v, ok := cell.(pyvalue.Int)
+			if !ok {
+				n, err := cursor{value: cell}.integer()
+				v, ok = pyvalue.Int(n), err == nil
+			}
+			if !ok || v < 0 || v > math.MaxUint16 {
 				return row.item(col, cell).wrong("a cell's transitions, 0 to 65535")
 			}
 			s.Grid = append(s.Grid, rail.Transitions(v))
