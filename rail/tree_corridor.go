@@ -105,10 +105,7 @@ type stretch struct {
 func (c *corridors) follow(n Node) {
 	c.path = c.path[:0]
 	var rest corridor // after the path
-	for {
-		if n == NoNode {
-			break
-		}
+	for n != NoNode {
 		r := c.net.rank[n]
 		if r < 0 || c.ways[r].cells > 0 {
 			rest = c.way(n)

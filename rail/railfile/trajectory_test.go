@@ -226,6 +226,17 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: got error %v, want %q", name, err, c.want)
 		}
 	}
+	e := tableDir(t, map[string]string{"serialised_state/a.pkl": "123456789", "serialised_state/b.pkl.gz": string(compressed(t, "123456789"))})
+	for _, episode := range []string{"a", "b"} {
+		e.Limits = TableLimits{8, 8, 8}
+		if _, err := e.Environment(episode); err == nil || !strings.Contains(err.Error(), "larger than 8 bytes") {
+			t.Errorf("environment %s: got error %v", episode, err)
+		}
+		e.Limits = TableLimits{9, 8, 8}
+		if data, err := e.Environment(episode); err != nil || string(data) != "123456789" {
+			t.Errorf("environment %s just within the limit: got %q, error %v", episode, data, err)
+		}
+	}
 	d.Limits = TableLimits{int64(len(rows)), 40, 100_000}
 	n := 0
 	for _, err := range d.Actions() {
