@@ -8,27 +8,47 @@ import (
 // Unreachable is the distance of a configuration from which there is no way to the target.
 const Unreachable = math.MaxInt32
 
-// distances are the moves from every valid configuration to the nearest of one target cell.
-type distances struct {
-	moves []int32 // by the network's rank
+// Distances are the moves from every configuration to the nearest one of a cell in which a train can be.
+type Distances struct {
+	rank  []int32 // of the network
+	moves []int32 // by rank
 }
 
-// newDistances searches backwards from all valid configurations of the target cell at once, by the network's predecessors.
-func newDistances(net *Network, before [][4]int32, target Node) *distances {
-	d := &distances{moves: make([]int32, len(net.nodes))}
+// From is the number of moves from a configuration, or [Unreachable].
+func (d *Distances) From(n Node) int {
+	if r := d.rank[n]; r >= 0 {
+		return int(d.moves[r])
+	}
+	return Unreachable
+}
+
+// DistanceFinder works out [Distances] on one network. It does not change and may be shared.
+type DistanceFinder struct {
+	net    *Network
+	before [][4]int32 // by rank, the ranks from which a transition leads there; -1: none
+}
+
+// NewDistanceFinder returns a finder for a network.
+func NewDistanceFinder(net *Network) *DistanceFinder { return &DistanceFinder{net, net.predecessors()} }
+
+// To works out the distances to a cell, which must be inside the grid: a search backwards from all valid configurations
+// of the cell at once.
+func (f *DistanceFinder) To(target Cell) *Distances {
+	first := f.net.Node(Configuration{target, North})
+	d := &Distances{rank: f.net.rank, moves: make([]int32, len(f.net.nodes))}
 	for i := range d.moves {
 		d.moves[i] = Unreachable
 	}
-	queue := make([]int32, 0, len(net.nodes))
-	for h := North; h <= West; h++ {
-		if r := net.rank[target&^3+Node(h)]; r >= 0 {
+	queue := make([]int32, 0, len(f.net.nodes))
+	for h := range Node(4) {
+		if r := f.net.rank[first+h]; r >= 0 {
 			d.moves[r] = 0
 			queue = append(queue, r)
 		}
 	}
 	for at := 0; at < len(queue); at++ {
 		next := d.moves[queue[at]] + 1
-		for _, r := range before[queue[at]] {
+		for _, r := range f.before[queue[at]] {
 			if r < 0 {
 				break
 			}
@@ -48,20 +68,19 @@ var errNoSpeed = errors.New("its maximum speed is 0, and its reward is a matter 
 // DistanceTo is the number of moves from a configuration to a train's target, other trains and intermediate stops left
 // aside, or [Unreachable]. The map of a target is worked out when it is first asked for.
 func (e *Env) DistanceTo(i int, from Node) int {
-	r := e.net.rank[from]
-	if r < 0 {
+	if e.net.rank[from] < 0 {
 		return Unreachable
 	}
-	return int(e.distanceMap(i).moves[r])
+	return e.distanceMap(i).From(from)
 }
 
-func (e *Env) distanceMap(i int) *distances {
+func (e *Env) distanceMap(i int) *Distances {
 	k := e.plan.targetOf[i]
 	if e.distances[k] == nil {
-		if e.before == nil {
-			e.before = e.net.predecessors()
+		if e.finder == nil {
+			e.finder = NewDistanceFinder(e.net)
 		}
-		e.distances[k] = newDistances(e.net, e.before, e.plan.targets[k])
+		e.distances[k] = e.finder.To(e.net.Cell(e.plan.targets[k]))
 	}
 	return e.distances[k]
 }

@@ -25,8 +25,8 @@ type Env struct {
 	elapsed     int
 	resets      int
 	allDone     bool
-	distances   []*distances // by target of the plan, nil until asked for
-	before      [][4]int32   // predecessors of the network, for distances; nil until they are asked for
+	distances   []*Distances    // by target of the plan, nil until asked for
+	finder      *DistanceFinder // nil until distances are asked for
 	functions   []Rewards
 	rewards     [][]float64 // of the last step, by function: for each train its values
 	book        book
@@ -105,7 +105,7 @@ func New(s *Scenario, o Options) (*Env, error) {
 func (e *Env) SetEffects(effects []Effect) error {
 	copies := make([]Effect, len(effects))
 	for i, f := range effects {
-		if err := f.check(); err != nil {
+		if err := f.checkOn(e.net); err != nil {
 			return fmt.Errorf("effect %d: %w", i, err)
 		}
 		copies[i] = f.clone()
@@ -129,7 +129,7 @@ func (e *Env) take(s *Scenario) {
 			target: e.net.Node(Configuration{t.Target, North}),
 		}
 	}
-	e.distances = make([]*distances, len(e.plan.targets))
+	e.distances = make([]*Distances, len(e.plan.targets))
 	e.motion = newMotion(e.net, len(e.trains))
 	e.book = newBook(e.plan)
 	e.punctuality = punctualityBook{}

@@ -10,12 +10,13 @@ import (
 	"skyrail/numpyrand"
 )
 
-// Effect is something that happens to the trains besides what they are told: [Breakdowns], [ConditionalMalfunctions]
-// or [LegacyMalfunctions]. An effect has a state, its random numbers and counters, which outlives a reset.
+// Effect is something that happens to the trains besides what they are told: [Breakdowns], [ConditionalMalfunctions],
+// [LegacyMalfunctions] or [TrackClosures]. An effect has a state, its random numbers and counters, which outlives a reset.
 type Effect interface {
 	// stepStart happens at the start of a step, trains in the order of their handles.
 	stepStart(e *Env)
-	check() error
+	// checkOn says what is wrong with the effect on a network.
+	checkOn(net *Network) error
 	clone() Effect
 	equal(Effect) bool
 }
@@ -34,6 +35,8 @@ func (p MalfunctionParameters) probability() float64 {
 	}
 	return 1 - elementary.Exp(-p.Rate)
 }
+
+func (p MalfunctionParameters) checkOn(*Network) error { return p.check() }
 
 func (p MalfunctionParameters) check() error {
 	switch {
@@ -219,7 +222,7 @@ func (c *ConditionalMalfunctions) stepStart(e *Env) {
 
 func (c *ConditionalMalfunctions) spent() bool { return c.Limited && c.Count >= c.Most }
 
-func (c *ConditionalMalfunctions) check() error {
+func (c *ConditionalMalfunctions) checkOn(*Network) error {
 	if err := c.MalfunctionParameters.check(); err != nil {
 		return err
 	}
