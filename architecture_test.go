@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"rail/railfile":       {"numpyrand", "rail", "internal/pyvalue"},
 	"rail/agent":          {"numpyrand", "rail"},
 	"rail/picture":        {"rail", "internal/drawing"},
+	"rail/generate":       {"numpyrand", "rail", "rail/railfile"},
 	"rail/contest":        {"rail", "rail/agent", "rail/railfile"},
 	"contests":            {},
 	"flight":              {"numpyrand", "internal/elementary"},
@@ -47,7 +48,7 @@ var mayImport = map[string][]string{
 	"internal/ingest":     {"flight", "flight/agent", "flight/contest", "internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker"},
 	"internal/cli": {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture",
 		"internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker", "internal/ingest",
-		"rail", "rail/agent", "rail/contest", "rail/picture", "rail/railfile", "contests"},
+		"rail", "rail/agent", "rail/contest", "rail/generate", "rail/picture", "rail/railfile", "contests"},
 	"cmd/skyrail": {"internal/cli"},
 }
 
@@ -123,7 +124,7 @@ func list(t *testing.T) []pkg {
 }
 
 // exact are the packages whose floats must be the same bits on every platform.
-var exact = []string{"numpyrand", "rail", "rail/agent", "rail/contest", "flight", "internal/elementary", "flight/agent", "flight/contest", "internal/checkpoint"}
+var exact = []string{"numpyrand", "rail", "rail/generate", "rail/agent", "rail/contest", "flight", "internal/elementary", "flight/agent", "flight/contest", "internal/checkpoint"}
 
 // TestNoFusedArithmetic compiles for arm64, where the compiler may turn a*b + c into one instruction that rounds
 // once. The references round twice, so the sources write float64(a*b) + c; a fused instruction in the listing is a
@@ -180,7 +181,7 @@ func run(t *testing.T, env []string, name string, args ...string) []byte {
 
 // TestGoldenFilesAreWhole pins the recorded truth: not a byte of it may change.
 func TestGoldenFilesAreWhole(t *testing.T) {
-	for _, root := range []string{"flight/testdata", "rail/testdata", "rail/railfile/testdata"} {
+	for _, root := range []string{"flight/testdata", "rail/testdata", "rail/railfile/testdata", "rail/generate/testdata"} {
 		sums, err := os.ReadFile(filepath.Join(root, "SHA256SUMS"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,206 @@
+package generate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"skyrail/numpyrand"
+	"skyrail/rail"
+	"skyrail/rail/railfile"
+)
+
+// Parameters are those of flatland-rl's env_generator.
+type Parameters struct {
+	Agents        int // trains (n_agents)
+	Width, Height int // columns and rows (x_dim, y_dim)
+	Rail          SparseRail
+	Line          SparseLine
+	Malfunction   rail.MalfunctionParameters // of breakdowns; see MalfunctionRate
+
+	Seed     uint64  // of the environment's stream, from which everything is drawn
+	PostSeed *uint64 // nil: none. With it the environment is reset once more (see [rail.Env.Reset]), which turns bridges into crossings (quirk)
+
+	Acceleration, Braking rail.Delta    // of a step; the zero values stand for +1.0 and -1.0
+	Effects               []rail.Effect // besides breakdowns, and before them
+
+	// Given are products that are taken as they are, such as those of files, instead of being generated; nil: generate.
+	// Nothing is drawn for them.
+	Given struct {
+		Rail      *railfile.RailProduct
+		Line      *railfile.LineProduct
+		Timetable *railfile.TimetableProduct
+	}
+
+	// Legacy draws the railway from RandomState(Seed) and leaves the environment's stream to lines and timetable
+	// (--legacy-env-generator). So the published environments of Flatland 3 were made.
+	Legacy bool
+}
+
+// DefaultParameters are the reference's: those of the environment Test_00/Level_0 of Flatland 3, but for
+// max_rail_pairs_in_city, which is 2 there.
+func DefaultParameters() Parameters {
+	return Parameters{
+		Agents: 7, Width: 30, Height: 30,
+		Rail:        SparseRail{Cities: 2, RailsBetweenCities: 2, RailPairsInCity: 4},
+		Line:        SparseLine{SpeedRatios: DefaultSpeedRatios(), LineLength: 2},
+		Malfunction: rail.MalfunctionParameters{Rate: MalfunctionRate(540), MinDuration: 20, MaxDuration: 50},
+	}
+}
+
+// DefaultSpeedRatios are the four speeds of env_generator. Their order matters.
+func DefaultSpeedRatios() []railfile.SpeedRatio {
+	return []railfile.SpeedRatio{{Speed: 1, Share: 0.25}, {Speed: 0.5, Share: 0.25}, {Speed: 0.33, Share: 0.25}, {Speed: 0.25, Share: 0.25}}
+}
+
+// MalfunctionRate is the rate of breakdowns for a malfunction_interval in steps: 1/interval. 0 stands for the largest
+// interval there is (quirk), and below 0 the rate is negative, which is never.
+func MalfunctionRate(interval int) float64 {
+	if interval == 0 {
+		interval = math.MaxInt64
+	}
+	return 1 / float64(interval)
+}
+
+// FromRun are the parameters of a row of a metadata.csv, as flatland-trajectory-generate-from-metadata takes them.
+//
+// quirk: the speeds are the default ones, whatever the row says.
+func FromRun(r *railfile.Run) Parameters {
+	p := DefaultParameters()
+	p.Agents, p.Width, p.Height, p.Seed = r.Agents, r.Width, r.Height, r.Seed
+	p.Rail = SparseRail{Cities: r.Cities, GridMode: r.GridMode, RailsBetweenCities: r.RailsBetweenCities, RailPairsInCity: r.RailPairsInCity}
+	p.Malfunction = rail.MalfunctionParameters{
+		Rate: MalfunctionRate(r.MalfunctionInterval), MinDuration: r.MalfunctionDurationMin, MaxDuration: r.MalfunctionDurationMax,
+	}
+	return p
+}
+
+// Environment generates an environment and puts it at the start of an episode. Errors about the parameters are
+// ParameterErrors.
+func Environment(p Parameters, rewards ...rail.Rewards) (*rail.Env, error) {
+	products, err := Generate(p)
+	if err != nil {
+		return nil, err
+	}
+	return products.Environment(rewards...)
+}
+
+// Products are what the generators made of some parameters, one after the other.
+type Products struct {
+	Rail      *railfile.RailProduct
+	Line      *railfile.LineProduct
+	Timetable *railfile.TimetableProduct
+
+	parameters Parameters
+	stream     numpyrand.RandomState // of the environment, as they left it
+}
+
+// Generate runs the generators, but for those whose product is given. Errors about the parameters are ParameterErrors.
+func Generate(p Parameters) (*Products, error) {
+	made := &Products{Rail: p.Given.Rail, Line: p.Given.Line, Timetable: p.Given.Timetable, parameters: p, stream: numpyrand.NewHashedRandomState(p.Seed)}
+	if made.Rail == nil {
+		rng := &made.stream
+		if p.Legacy {
+			if p.Seed > math.MaxUint32 {
+				return nil, &ParameterError{"seed", p.Seed, "the legacy generator takes seeds below 2^32"}
+			}
+			own := numpyrand.NewRandomState(uint32(p.Seed))
+			rng = &own
+		}
+		var err error
+		if made.Rail, err = p.Rail.Generate(p.Width, p.Height, rng); err != nil {
+			return nil, err
+		}
+	}
+	if made.Line != nil && made.Timetable != nil {
+		return made, nil
+	}
+	r, err := NewRailway(made.Rail)
+	if err != nil {
+		return nil, err
+	}
+	if made.Line == nil {
+		if made.Line, err = p.Line.Generate(r, p.Agents, &made.stream); err != nil {
+			return nil, err
+		}
+	}
+	if made.Timetable == nil {
+		if made.Timetable, err = Timetable(r, made.Line, &made.stream); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// Environment puts the products together, at the start of an episode.
+func (p *Products) Environment(rewards ...rail.Rewards) (*rail.Env, error) {
+	s, err := Scenario(p.Rail, p.Line, p.Timetable)
+	if err != nil {
+		return nil, err
+	}
+	from := &p.parameters
+	s.Acceleration, s.Braking = from.Acceleration, from.Braking
+	effects := append(slices.Clone(from.Effects), rail.NewBreakdowns(from.Malfunction))
+	e, err := rail.New(s, rail.Options{Seed: from.Seed, Effects: effects, Rewards: rewards})
+	if err != nil {
+		return nil, err
+	}
+	state := e.Snapshot()
+	state.Stream = p.stream
+	if err := e.Restore(state); err != nil {
+		return nil, err
+	}
+	if from.PostSeed != nil {
+		e.Reset(from.PostSeed)
+	}
+	return e, nil
+}
+
+// Scenario puts the products of generators together, made here or read from files. It is an error if they are not about
+// the same trains and stops.
+func Scenario(p *railfile.RailProduct, line *railfile.LineProduct, timetable *railfile.TimetableProduct) (*rail.Scenario, error) {
+	n := len(line.Stops)
+	if len(line.Speeds) != n || len(timetable.EarliestDepartures) != n || len(timetable.LatestArrivals) != n {
+		return nil, fmt.Errorf("the line has %d trains and %d speeds, the timetable %d earliest departures and %d latest arrivals: want as many of each",
+			n, len(line.Speeds), len(timetable.EarliestDepartures), len(timetable.LatestArrivals))
+	}
+	s := &rail.Scenario{
+		Width: p.Width, Height: p.Height, Grid: p.Grid, LevelFree: p.LevelFree,
+		Trains: make([]rail.Train, n), MaxEpisodeSteps: timetable.MaxEpisodeSteps,
+	}
+	for i := range s.Trains {
+		t, err := train(line.Stops[i], timetable.EarliestDepartures[i], timetable.LatestArrivals[i])
+		if err != nil {
+			return nil, fmt.Errorf("train %d: %w", i, err)
+		}
+		t.MaxSpeed = line.Speeds[i]
+		s.Trains[i] = t
+	}
+	return s, nil
+}
+
+// train is a train of its stops and times. The timetable of Flatland 2 knows one time each, of the start and of the
+// target.
+func train(stops [][]rail.Configuration, departures, arrivals []rail.Time) (t rail.Train, err error) {
+	last := len(stops) - 1
+	switch {
+	case last < 1 || len(stops[0]) == 0 || len(stops[last]) == 0:
+		return t, fmt.Errorf("%d stops, want a start and a target at least, each with a place", len(stops))
+	case len(departures) == 1 && len(arrivals) == 1 && last == 1:
+		departures, arrivals = []rail.Time{departures[0], {}}, []rail.Time{{}, arrivals[0]}
+	case len(departures) != len(stops) || len(arrivals) != len(stops):
+		return t, fmt.Errorf("%d earliest departures and %d latest arrivals, want %d, one a stop", len(departures), len(arrivals), len(stops))
+	}
+	if !departures[0].Given || !arrivals[last].Given {
+		return t, errors.New("want an earliest departure from the start and a latest arrival at the target")
+	}
+	t = rail.Train{
+		Initial: stops[0][0], Target: stops[last][0].Cell,
+		EarliestDeparture: departures[0].Step, LatestArrival: arrivals[last].Step,
+	}
+	for k := range stops {
+		t.Stops = append(t.Stops, rail.Stop{Alternatives: stops[k], EarliestDeparture: departures[k], LatestArrival: arrivals[k]})
+	}
+	return t, nil
+}
