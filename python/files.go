@@ -8,11 +8,12 @@ package python
 
 import "embed"
 
-// Files has the folder skyrail as it is in the repository: modules at its top, stock (envs, agents, policies, competition:
-// what goes on a team's import path behind the team's own folder) and starter (what a team begins with, beside a copy of
-// stock). No byte code, and no tests.
+// Files has the folder skyrail as it is in the repository: modules at its top, rail (what flatland-rl looks for by name),
+// stock (envs, agents, policies, competition: what goes on a team's import path behind the team's own folder) and starter
+// (what a team begins with, beside a copy of stock). No byte code, and no tests.
 //
 //go:embed skyrail/*.py skyrail/py.typed
+//go:embed skyrail/rail/*.py
 //go:embed skyrail/stock/*/*.py
 //go:embed skyrail/starter/*.* skyrail/starter/*/*.py
 var Files embed.FS

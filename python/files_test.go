@@ -73,7 +73,7 @@ func TestFilesCarriesNothingElse(t *testing.T) {
 
 func TestFilesHasWhatATeamImports(t *testing.T) {
 	for _, name := range []string{
-		"skyrail/__init__.py", "skyrail/contract.py",
+		"skyrail/__init__.py", "skyrail/contract.py", "skyrail/rail/__init__.py", "skyrail/rail/effects.py",
 		"skyrail/stock/envs/__init__.py", "skyrail/stock/envs/flight_4d.py",
 		"skyrail/stock/agents/__init__.py", "skyrail/stock/competition/__init__.py", "skyrail/stock/policies/__init__.py",
 		"skyrail/starter/README.md", "skyrail/starter/submission.yaml",

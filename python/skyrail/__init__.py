@@ -7,6 +7,8 @@
     flying an agent through an episode and adding episodes up to a row of the board.
 `skyrail.contract`
     the 24 checks that an environment must pass; needs Gymnasium.
+`skyrail.rail.effects`
+    effects of our own for flatland-rl, which it finds by their names in files; needs flatland-rl.
 
 Importing the package imports none of them.
 """

@@ -45,6 +45,28 @@ type TimetableProduct struct {
 // Coordinates are where the cells of a map are on the earth.
 type Coordinates map[rail.Cell][2]float64 // latitude, longitude in degrees
 
+// ReadProduct reads a file of any of these: it returns a *RailProduct, *LineProduct, *TimetableProduct, *Stations or
+// Coordinates.
+func ReadProduct(data []byte) (any, error) {
+	top, err := decodeAuxiliary(data)
+	if err != nil {
+		return nil, err
+	}
+	switch product(top) {
+	case isRail:
+		return ReadRailProduct(data)
+	case isLine:
+		return ReadLineProduct(data)
+	case isTimetable:
+		return ReadTimetableProduct(data)
+	case isStations:
+		return ReadStations(data)
+	case isCoordinates:
+		return ReadCoordinates(data)
+	}
+	return nil, top.wrong("a product of a generator")
+}
+
 // decodeAuxiliary reads a file of one of the generators' products.
 func decodeAuxiliary(data []byte) (cursor, error) {
 	value, err := pyvalue.Decode(data, pyvalue.Options{Globals: globals})

@@ -13,6 +13,7 @@ const (
 	multiEffect     = "flatland.core.effects_generator.MultiEffectsGeneratorWrapped"
 	breakdownEffect = "flatland.envs.malfunction_effects_generators.MalfunctionEffectsGenerator"
 	departureEffect = "flatland.envs.malfunction_effects_generators.IntermediateStopMalfunctionEffectsGenerator"
+	closuresEffect  = "skyrail.rail.effects.TrackClosures" // ours: python/skyrail/rail/effects.py
 )
 
 // maxNesting is how deep effects may hold effects.
@@ -164,8 +165,39 @@ func readEffect(c cursor, depth int) ([]rail.Effect, error) {
 			return nil, err
 		}
 		return []rail.Effect{d}, nil
+	case closuresEffect:
+		closures, err := readClosures(kwargs.key("closures"))
+		return []rail.Effect{closures}, err
 	}
-	return nil, c.key("cls").wrong("one of the effects that are known: " + noEffect + ", " + multiEffect + ", " + breakdownEffect + ", " + departureEffect)
+	return nil, c.key("cls").wrong("one of the effects that are known: " + noEffect + ", " + multiEffect + ", " +
+		breakdownEffect + ", " + departureEffect + ", " + closuresEffect)
+}
+
+// readClosures reads a list of dictionaries from_step, until_step, cells. Whether a closure makes sense on the grid is
+// found when the environment is opened.
+func readClosures(c cursor) (*rail.TrackClosures, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	t := &rail.TrackClosures{}
+	for _, item := range items {
+		if !item.isDict() {
+			return nil, item.wrong("a dictionary with from_step, until_step and cells")
+		}
+		var closure rail.Closure
+		if closure.From, err = item.key("from_step").step(); err != nil {
+			return nil, err
+		}
+		if closure.Until, err = item.key("until_step").step(); err != nil {
+			return nil, err
+		}
+		if closure.Cells, err = item.key("cells").cells(); err != nil {
+			return nil, err
+		}
+		t.Closures = append(t.Closures, closure)
+	}
+	return t, nil
 }
 
 func readParameters(c cursor) (p rail.MalfunctionParameters, err error) {

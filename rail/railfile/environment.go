@@ -1,6 +1,7 @@
 package railfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -12,7 +13,7 @@ import (
 )
 
 // Environment is what an environment file holds: the scenario and the state in which it was saved. Files of every age
-// are read, pickles and MessagePack alike; see docs/rail-files.md.
+// are read, pickles and MessagePack alike, and the JSON of scenes; see docs/rail-files.md.
 type Environment struct {
 	Scenario *rail.Scenario
 	State    rail.Snapshot
@@ -21,8 +22,11 @@ type Environment struct {
 	HasStream bool
 	// Malfunction is the file's malfunction entry, 0 if it has none. The effects of State say what happens.
 	Malfunction rail.MalfunctionParameters
-	// Container is the format: "pickle" or "msgpack".
+	// Container is the format: "pickle", "msgpack" or "json".
 	Container string
+	// Scene is what the JSON of a scene holds, nil of other files. Such a file has no state, no random stream and no
+	// malfunctions: its environment is a fresh one.
+	Scene *Scene
 	// Legacy says that the file is of an age before timetables (1.x and 2.x).
 	Legacy bool
 	// Surplus are times of trains whose file has more times than stops. Nothing looks at them, and SaveEnvironment does
@@ -54,8 +58,12 @@ type RecordedTrain struct {
 var ErrNoStream = errors.New("the file has malfunctions but no random state, so what happens is not known: give a seed")
 
 // ReadEnvironment reads an environment file. The format is decided by the content, nothing is executed, and errors name
-// the place in the file, such as agents[3].speed_counter.
+// the place in the file, such as agents[3].speed_counter. It is a [NotEnvironmentError] if the file is another one of
+// Flatland's.
 func ReadEnvironment(data []byte) (*Environment, error) {
+	if isJSON(data) {
+		return readSceneEnvironment(data)
+	}
 	value, err := pyvalue.Decode(data, pyvalue.Options{Globals: globals})
 	if err != nil {
 		return nil, err
@@ -64,6 +72,33 @@ func ReadEnvironment(data []byte) (*Environment, error) {
 	if err := f.read(at(value)); err != nil {
 		return nil, err
 	}
+	return f, nil
+}
+
+// isJSON says whether the first byte after blanks begins a JSON object, as it can no pickle and no MessagePack map.
+func isJSON(data []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
+}
+
+// readSceneEnvironment makes a fresh environment of the JSON of a scene.
+func readSceneEnvironment(data []byte) (*Environment, error) {
+	scene, err := ReadScene(bytes.NewReader(data))
+	if err != nil {
+		if _, other := ReadMetadata(bytes.NewReader(data)); other == nil {
+			err = &NotEnvironmentError{Is: "metadata of scenarios"}
+		}
+		return nil, err
+	}
+	s, err := scene.Scenario()
+	if err != nil {
+		return nil, err
+	}
+	e, err := rail.New(s, rail.Options{})
+	if err != nil {
+		return nil, err
+	}
+	f := &Environment{Scenario: s, State: e.Snapshot(), Container: "json", Scene: scene}
+	f.State.Seed = rail.Seed{}
 	return f, nil
 }
 
@@ -103,6 +138,7 @@ func (f *Environment) NeedsSeed() bool {
 			if effect.Rate > 0 {
 				return true
 			}
+		case *rail.TrackClosures: // they draw nothing
 		default:
 			return true
 		}
@@ -163,9 +199,21 @@ var globals = pyvalue.Globals{
 }
 
 // NotEnvironmentError is that a file is of another kind.
-type NotEnvironmentError struct{ Is string }
+type NotEnvironmentError struct {
+	Is      string
+	Product bool // it is a generator's, for [ReadProduct]
+}
 
 func (e *NotEnvironmentError) Error() string { return "this is " + e.Is + ", not an environment" }
+
+// What a file may be instead of an environment.
+const (
+	isRail        = "a rail generator's product, tracks without trains"
+	isLine        = "a line generator's product"
+	isTimetable   = "a timetable generator's product"
+	isStations    = "a file of stations"
+	isCoordinates = "a file of the places of cells"
+)
 
 // product says which of the other files of Flatland this is, or nothing.
 func product(top cursor) string {
@@ -173,18 +221,18 @@ func product(top cursor) string {
 	o, _ := top.value.(*pyvalue.Object)
 	if d, ok := top.value.(*pyvalue.Dict); ok && len(d.Entries) > 0 {
 		if _, cell := d.Entries[0].Key.(*pyvalue.Tuple); cell {
-			return "a file of the places of cells"
+			return isCoordinates
 		}
 	}
 	switch {
 	case o != nil && o.Class == lineClass:
-		return "a line generator's product"
+		return isLine
 	case o != nil && o.Class == timetableClass:
-		return "a timetable generator's product"
+		return isTimetable
 	case has("city_positions"):
-		return "a file of stations"
+		return isStations
 	case has("grid") && !has("agents") && !has("agents_static"):
-		return "a rail generator's product, tracks without trains"
+		return isRail
 	}
 	return ""
 }
@@ -192,7 +240,7 @@ func product(top cursor) string {
 // read fills in the file from its dictionary.
 func (f *Environment) read(top cursor) error {
 	if what := product(top); what != "" {
-		return &NotEnvironmentError{what}
+		return &NotEnvironmentError{what, true}
 	}
 	if !top.isDict() {
 		return top.wrong("a dictionary with the key grid")

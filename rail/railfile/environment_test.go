@@ -256,6 +256,10 @@ func FuzzReadEnvironment(f *testing.F) {
 			f.Add(data)
 		}
 	}
+	e, _ := withClosures(f)
+	if data, err := SaveEnvironment(e); err == nil {
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := ReadEnvironment(data)
 		if err != nil {
@@ -300,12 +304,13 @@ func FuzzReadAuxiliary(f *testing.F) {
 	for _, name := range []string{"auxiliary/stations.pkl", "auxiliary/position_to_latlon_olten.pkl", "generated/line.pkl", "generated/timetable.pkl", "generated/rail_product.pkl"} {
 		f.Add(golden.Read(f, "testdata/files/"+name+".gz"))
 	}
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		_, _ = ReadStations(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
 		_, _ = ReadCoordinates(data)
-		_, _ = ReadLineProduct(data)
-		_, _ = ReadTimetableProduct(data)
-		_, _ = ReadRailProduct(data)
+		_, _ = ReadProduct(data)
+		savedIsRead(t, data, ReadStations, SaveStations)
+		savedIsRead(t, data, ReadLineProduct, SaveLineProduct)
+		savedIsRead(t, data, ReadTimetableProduct, SaveTimetableProduct)
+		savedIsRead(t, data, ReadRailProduct, SaveRailProduct)
 	})
 }
 

@@ -36,6 +36,8 @@ type Specs struct {
 	Timetable            *TimetableSpecs
 	Malfunction          *MalfunctionSpecs // breakdowns anywhere
 	DepartureMalfunction *MalfunctionSpecs // breakdowns of trains at their stops
+
+	Infrastructure *InfrastructureSpecs // tracks that are closed for a time
 }
 
 // TimetableSpecs is what is asked of the timetables.
@@ -79,6 +81,15 @@ type Range struct {
 type MalfunctionSpecs struct {
 	DurationMin, DurationMax *int    // steps
 	Interval                 *Number // steps between two breakdowns of a train, on average
+}
+
+// InfrastructureSpecs say how often track is closed, for how long and how much of it. What is nil is not given.
+//
+// The key infrastructureSpecs is this project's own: flatland-rl has none like it.
+type InfrastructureSpecs struct {
+	Interval                 *Number // steps between the starts of two closures on the whole map, on average
+	DurationMin, DurationMax *int    // steps
+	Length                   *int    // cells of track at most
 }
 
 // ReadMetadata reads the JSON of the metadata.
@@ -125,6 +136,7 @@ func (l *MetadataLevel) Specs(scenario int) Specs {
 	}
 	specs.Malfunction = specs.Malfunction.overlaid(own.Malfunction)
 	specs.DepartureMalfunction = specs.DepartureMalfunction.overlaid(own.DepartureMalfunction)
+	specs.Infrastructure = specs.Infrastructure.overlaid(own.Infrastructure)
 	return specs
 }
 
@@ -148,7 +160,31 @@ func (m *MalfunctionSpecs) overlaid(own *MalfunctionSpecs) *MalfunctionSpecs {
 	return &o
 }
 
+func (s *InfrastructureSpecs) overlaid(own *InfrastructureSpecs) *InfrastructureSpecs {
+	if s == nil || own == nil {
+		if own != nil {
+			return own
+		}
+		return s
+	}
+	o := *s
+	if own.Interval != nil {
+		o.Interval = own.Interval
+	}
+	if own.DurationMin != nil {
+		o.DurationMin = own.DurationMin
+	}
+	if own.DurationMax != nil {
+		o.DurationMax = own.DurationMax
+	}
+	if own.Length != nil {
+		o.Length = own.Length
+	}
+	return &o
+}
+
 // Effects are the malfunctions of a scenario, in their order: departures first. There are none if none are asked for.
+// Closures of track are not among them: where they are depends on the rails.
 func (s Specs) Effects() ([]rail.Effect, error) {
 	var effects []rail.Effect
 	if s.DepartureMalfunction != nil {
@@ -223,6 +259,7 @@ func (s *Specs) fields() []field {
 		{"timetableSpecs", &s.Timetable, may},
 		{"malfunctionSpecs", &s.Malfunction, may},
 		{"departureMalfunctionSpecs", &s.DepartureMalfunction, may},
+		{"infrastructureSpecs", &s.Infrastructure, may},
 	}
 }
 
@@ -235,6 +272,9 @@ func (s *Specs) put(o *object) {
 	}
 	if s.DepartureMalfunction != nil {
 		o.put("departureMalfunctionSpecs", s.DepartureMalfunction)
+	}
+	if s.Infrastructure != nil {
+		o.put("infrastructureSpecs", s.Infrastructure)
 	}
 }
 
@@ -433,6 +473,34 @@ func (m MalfunctionSpecs) MarshalJSON() ([]byte, error) {
 	}
 	if m.Interval != nil {
 		o.put("malfunction_interval", *m.Interval)
+	}
+	return o.json()
+}
+
+// UnmarshalJSON reads the object.
+func (s *InfrastructureSpecs) UnmarshalJSON(data []byte) error {
+	return readExactly(data,
+		field{"closure_interval", &s.Interval, may},
+		field{"closure_duration_min", &s.DurationMin, may},
+		field{"closure_duration_max", &s.DurationMax, may},
+		field{"closure_length", &s.Length, may},
+	)
+}
+
+// MarshalJSON writes the object.
+func (s InfrastructureSpecs) MarshalJSON() ([]byte, error) {
+	var o object
+	if s.Interval != nil {
+		o.put("closure_interval", *s.Interval)
+	}
+	if s.DurationMin != nil {
+		o.put("closure_duration_min", *s.DurationMin)
+	}
+	if s.DurationMax != nil {
+		o.put("closure_duration_max", *s.DurationMax)
+	}
+	if s.Length != nil {
+		o.put("closure_length", *s.Length)
 	}
 	return o.json()
 }

@@ -216,6 +216,7 @@ func FuzzReadMetadata(f *testing.F) {
 	for _, name := range goldenJSONFiles(f, true) {
 		f.Add(golden.Read(f, filepath.Join(goldenJSON, name+".json.gz")))
 	}
+	f.Add([]byte(`{"levels": [{"name": "a", "defaults": {"infrastructureSpecs": {"closure_interval": 1e1, "closure_length": 3}}, "scenarios": []}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := ReadMetadata(bytes.NewReader(data))
 		if err != nil {

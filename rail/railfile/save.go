@@ -18,9 +18,6 @@ func environmentValue(e *rail.Env) (pyvalue.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	grid := listOf(s.Height, func(row int) pyvalue.Value {
-		return listOf(s.Width, func(col int) pyvalue.Value { return pyvalue.Int(s.Grid[row*s.Width+col]) })
-	})
 	bridges := &pyvalue.Set{}
 	for cell := range s.Width * s.Height {
 		if c := (rail.Cell{Row: cell / s.Width, Col: cell % s.Width}); e.LevelFree(c) {
@@ -50,7 +47,7 @@ func environmentValue(e *rail.Env) (pyvalue.Value, error) {
 	}
 	dones.Set("__all__", pyvalue.Bool(state.AllDone))
 	return dictOf(
-		"grid", grid,
+		"grid", gridValue(s.Width, s.Height, s.Grid),
 		"level_free_positions", bridges,
 		"agents", listOf(len(s.Trains), func(i int) pyvalue.Value { return agentValue(i, &s.Trains[i], e.MaxSpeed(i), &state.Trains[i]) }),
 		"malfunction", &pyvalue.Object{Class: malfunctionClass, Args: []pyvalue.Value{
@@ -91,6 +88,19 @@ func tupleOf(items ...pyvalue.Value) *pyvalue.Tuple { return &pyvalue.Tuple{Item
 func unsigned(n uint64) pyvalue.Value { return pyvalue.Integer(new(big.Int).SetUint64(n)) }
 
 func cellValue(c rail.Cell) pyvalue.Value { return tupleOf(pyvalue.Int(c.Row), pyvalue.Int(c.Col)) }
+
+func gridValue(width, height int, grid []rail.Transitions) pyvalue.Value {
+	return listOf(height, func(row int) pyvalue.Value {
+		return listOf(width, func(col int) pyvalue.Value { return pyvalue.Int(grid[row*width+col]) })
+	})
+}
+
+// waypointsValue are the alternatives of a stop.
+func waypointsValue(all []rail.Configuration) pyvalue.Value {
+	return listOf(len(all), func(k int) pyvalue.Value {
+		return instanceValue(waypointClass, "position", cellValue(all[k].Cell), "direction", headingValue(all[k].Heading))
+	})
+}
 
 // placeValue is a configuration as cell and heading, both None off the map.
 func placeValue(c rail.Configuration) (cell, heading pyvalue.Value) {
@@ -161,12 +171,7 @@ func agentValue(handle int, t *rail.Train, limit rail.Fraction, s *rail.TrainSta
 			"next_state", stateValue(s.Next), "previous_state", stateValue(s.Previous)),
 		instanceValue(handlerClass,
 			"_malfunction_down_counter", pyvalue.Int(s.Malfunction), "num_malfunctions", pyvalue.Int(s.Malfunctions)),
-		stops(func(stop rail.Stop) pyvalue.Value {
-			return listOf(len(stop.Alternatives), func(k int) pyvalue.Value {
-				a := stop.Alternatives[k]
-				return instanceValue(waypointClass, "position", cellValue(a.Cell), "direction", headingValue(a.Heading))
-			})
-		}),
+		stops(func(stop rail.Stop) pyvalue.Value { return waypointsValue(stop.Alternatives) }),
 		stops(func(stop rail.Stop) pyvalue.Value { return timeValue(stop.EarliestDeparture) }),
 		stops(func(stop rail.Stop) pyvalue.Value { return timeValue(stop.LatestArrival) }),
 	}}
@@ -220,6 +225,8 @@ func effectsValue(effects []rail.Effect) (v pyvalue.Value, plain rail.Malfunctio
 			part = dictOf("cls", pyvalue.Str(departureEffect), "specs", dictOf("kwargs", dictOf(
 				"malfunction_rate", pyvalue.Float(f.Rate), "min_duration", pyvalue.Int(f.MinDuration), "max_duration", pyvalue.Int(f.MaxDuration),
 				"earliest_malfunction", timeValue(f.Earliest))))
+		case *rail.TrackClosures:
+			part = closuresValue(f)
 		default:
 			return nil, plain, errors.New("deprecated malfunction generators have no form in a file")
 		}
@@ -248,4 +255,13 @@ func breakdownsValue(g *rail.MalfunctionGenerator) (pyvalue.Value, error) {
 			"malfunction_rate", pyvalue.Float(g.Rate), "min_duration", pyvalue.Int(g.MinDuration), "max_duration", pyvalue.Int(g.MaxDuration)),
 		"malfunction_cached_random_state", state,
 		"malfunction_rand_idx", pyvalue.Int(index)))), nil
+}
+
+func closuresValue(t *rail.TrackClosures) pyvalue.Value {
+	return dictOf("cls", pyvalue.Str(closuresEffect), "specs", dictOf("kwargs", dictOf(
+		"closures", listOf(len(t.Closures), func(i int) pyvalue.Value {
+			c := &t.Closures[i]
+			return dictOf("from_step", pyvalue.Int(c.From), "until_step", pyvalue.Int(c.Until),
+				"cells", listOf(len(c.Cells), func(k int) pyvalue.Value { return cellValue(c.Cells[k]) }))
+		}))))
 }
