@@ -30,10 +30,11 @@ func newRail(a *app) *cobra.Command {
 		Long: `The railway challenge (Flatland): up to 532 trains on a grid of tracks, with stops, time windows and
 malfunctions. A policy gives every train an action in every step and is scored by the normalised reward.
 
-Environments are files: pickles of every age of Flatland, or MessagePack. They are read, never executed.`,
+Environments are files: pickles of every age of Flatland, MessagePack, or the JSON of a scene. They are read, never
+executed.`,
 		Example: "  skyrail rail run --env level_0/level_0_scenario_1.pkl --agent deadlock-avoidance --rewards ecml2026 --out run",
 	},
-		newRailRun(a), newRailEvaluate(a), newRailScore(a), newRailAnalyse(a), newRailInspect(a), newRailRender(a),
+		newRailRun(a), newRailEvaluate(a), newRailScore(a), newRailCompare(a), newRailAnalyse(a), newRailInspect(a), newRailRender(a),
 	)
 }
 
@@ -170,6 +171,19 @@ const maxFile = 64 << 20
 
 // readEnvironment reads an environment file, which may be compressed with gzip.
 func readEnvironment(name string) (*railfile.Environment, error) {
+	data, err := readRailFile(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := railfile.ReadEnvironment(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}
+
+// readRailFile is the content of a file, which may be compressed with gzip.
+func readRailFile(name string) ([]byte, error) {
 	file, err := openRegular(name)
 	if err != nil {
 		return nil, err
@@ -190,11 +204,7 @@ func readEnvironment(name string) (*railfile.Environment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	f, err := railfile.ReadEnvironment(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return f, nil
+	return data, nil
 }
 
 // openEnvironment returns the environment of a file, reset with the seed if that is not nil.
@@ -221,7 +231,12 @@ func (e envFile) stem() string { return filepath.Base(e.name) }
 // ownEnvironments is the folder of a trajectory in which its environments are.
 const ownEnvironments = "serialised_state"
 
-var envSuffixes = []string{".pkl", ".pkl.gz", ".mpk"}
+// envSuffixes are what is looked for in folders. The JSON of a scene is read only if it is named, as folders hold other JSON
+// too.
+var (
+	envSuffixes   = []string{".pkl", ".pkl.gz", ".mpk"}
+	sceneSuffixes = []string{".json", ".json.gz"}
+)
 
 func trimEnvSuffix(name string) (string, bool) {
 	for _, s := range envSuffixes {
@@ -230,6 +245,18 @@ func trimEnvSuffix(name string) (string, bool) {
 		}
 	}
 	return name, false
+}
+
+// envStem is the name of a file that was named as an environment, without folder and suffix.
+func envStem(name string) string {
+	name = filepath.Base(name)
+	for _, s := range sceneSuffixes {
+		if t, ok := strings.CutSuffix(name, s); ok {
+			return t
+		}
+	}
+	stem, _ := trimEnvSuffix(name)
+	return stem
 }
 
 // findEnvironments returns the files that --env names: files, and all environment files below folders, sorted. Folders of
@@ -242,8 +269,7 @@ func findEnvironments(names []string) ([]envFile, error) {
 			return nil, usage(fmt.Errorf("--env: %w", plainly(err)))
 		}
 		if !info.IsDir() {
-			stem, _ := trimEnvSuffix(filepath.Base(name))
-			all = append(all, envFile{name, stem})
+			all = append(all, envFile{name, envStem(name)})
 			continue
 		}
 		before := len(all)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,20 +20,29 @@ func newRailInspect(a *app) *cobra.Command {
 	var trains []int
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Show an environment file: map, trains, stops, time windows, malfunctions",
+		Short: "Show an environment file: map, trains, stops, time windows, malfunctions; or a generator's product",
 		Long: `Show what an environment file of any age of Flatland holds: the map as text, the trains with their stops and time
 windows, what breaks down, and the moment in which it was saved. With --json the same facts for programs.
 
 On the map the trains that are shown are marked: a train by the way it heads, ^ > v <, and else S a start, T a target, o another
-stop. Where several are in one cell the first of these stands.`,
+stop. Where several are in one cell the first of these stands.
+
+Of what generators keep beside environments (rail, line, timetable, stations) it tells what it is and how much of it.`,
 		Example: `  skyrail rail inspect level_0_scenario_1.pkl
   skyrail rail inspect level_0_scenario_1.pkl --no-map --train 3
   skyrail rail inspect level_0_scenario_1.pkl --json`,
 		Args: oneArgument("the environment file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := readEnvironment(args[0])
+			data, err := readRailFile(args[0])
 			if err != nil {
 				return usage(err)
+			}
+			file, err := railfile.ReadEnvironment(data)
+			if other := (*railfile.NotEnvironmentError)(nil); errors.As(err, &other) && other.Product {
+				return a.inspectProduct(cmd, args[0], other.Is, data, f.json)
+			}
+			if err != nil {
+				return usage(fmt.Errorf("%s: %w", args[0], err))
 			}
 			for _, i := range trains {
 				if i < 0 || i >= len(file.Scenario.Trains) {
@@ -70,14 +80,41 @@ type inspection struct {
 	Effects         []effectFacts    `json:"effects"`
 	Trains          []inspectedTrain `json:"trains"`
 	TrainsInAll     int              `json:"trains_in_all"`
+	Scene           *sceneFacts      `json:"scene,omitempty"` // of the JSON of one
+}
+
+type sceneFacts struct {
+	Lines      int `json:"lines"`
+	Timetables int `json:"timetables"`
+	Stations   int `json:"stations"`
+}
+
+func factsOfScene(s *railfile.Scene) *sceneFacts {
+	stations := map[uint64]bool{}
+	for _, station := range s.Stations {
+		stations[station.ID] = true
+	}
+	return &sceneFacts{len(s.Lines), len(s.Timetables), len(stations)}
 }
 
 type effectFacts struct {
-	Kind        string  `json:"kind"`
+	Kind string `json:"kind"`
+	*malfunctionFacts
+	*closureFacts
+}
+
+type malfunctionFacts struct {
 	Rate        float64 `json:"malfunction_rate"`
 	MinDuration int     `json:"min_duration"`
 	MaxDuration int     `json:"max_duration"`
 	Earliest    *int    `json:"earliest_malfunction,omitempty"`
+}
+
+type closureFacts struct {
+	Closures int `json:"closures"`
+	From     int `json:"from_step"`    // the first one begins
+	Until    int `json:"until_step"`   // the last one ends
+	Cells    int `json:"closed_cells"` // each counted once
 }
 
 type inspectedTrain struct {
@@ -123,6 +160,9 @@ func newInspection(name string, f *railfile.Environment, only []int, withMap boo
 	if f.State.Seed.Given {
 		in.RandomSeed = &f.State.Seed.Value
 	}
+	if f.Scene != nil {
+		in.Scene = factsOfScene(f.Scene)
+	}
 	for _, effect := range f.State.Effects {
 		in.Effects = append(in.Effects, factsOf(effect))
 	}
@@ -137,15 +177,33 @@ func newInspection(name string, f *railfile.Environment, only []int, withMap boo
 func factsOf(effect rail.Effect) effectFacts {
 	switch e := effect.(type) {
 	case *rail.Breakdowns:
-		return effectFacts{"breakdowns", e.Rate, e.MinDuration, e.MaxDuration, nil}
+		return effectFacts{Kind: "breakdowns", malfunctionFacts: &malfunctionFacts{e.Rate, e.MinDuration, e.MaxDuration, nil}}
 	case *rail.ConditionalMalfunctions:
-		f := effectFacts{"departure delays", e.Rate, e.MinDuration, e.MaxDuration, nil}
+		f := &malfunctionFacts{e.Rate, e.MinDuration, e.MaxDuration, nil}
 		if e.Earliest.Given {
 			f.Earliest = &e.Earliest.Step
 		}
-		return f
+		return effectFacts{Kind: "departure delays", malfunctionFacts: f}
+	case *rail.TrackClosures:
+		return effectFacts{Kind: "closed tracks", closureFacts: factsOfClosures(e.Closures)}
 	}
 	return effectFacts{Kind: fmt.Sprintf("%T", effect)}
+}
+
+func factsOfClosures(closures []rail.Closure) *closureFacts {
+	f := &closureFacts{Closures: len(closures)}
+	cells := map[rail.Cell]bool{}
+	for i, c := range closures {
+		if i == 0 || c.From < f.From {
+			f.From = c.From
+		}
+		f.Until = max(f.Until, c.Until)
+		for _, cell := range c.Cells {
+			cells[cell] = true
+		}
+	}
+	f.Cells = len(cells)
+	return f
 }
 
 func inspectTrain(i int, t *rail.Train, s *rail.TrainState) inspectedTrain {
@@ -190,7 +248,11 @@ func (in inspection) print(w io.Writer, f *railfile.Environment, withMap bool) {
 	} else {
 		fmt.Fprint(w, ", no limit of steps")
 	}
-	fmt.Fprintf(w, "\nsaved after %s", count(in.Elapsed, "step"))
+	if s := in.Scene; s != nil {
+		fmt.Fprintf(w, "\na scene of %s, %s and %s", count(s.Lines, "line"), count(s.Timetables, "timetable"), count(s.Stations, "station"))
+	} else {
+		fmt.Fprintf(w, "\nsaved after %s", count(in.Elapsed, "step"))
+	}
 	if in.Done {
 		fmt.Fprint(w, ", the episode is over")
 	}
@@ -218,13 +280,18 @@ func (in inspection) print(w io.Writer, f *railfile.Environment, withMap bool) {
 }
 
 func (e effectFacts) print(w io.Writer) {
-	if e.Rate <= 0 {
-		fmt.Fprintf(w, "%s: none\n", e.Kind)
-		return
-	}
-	fmt.Fprintf(w, "%s: rate %v a step, %d to %d steps and one more", e.Kind, e.Rate, e.MinDuration, e.MaxDuration)
-	if e.Earliest != nil && *e.Earliest > 0 {
-		fmt.Fprintf(w, ", from step %d", *e.Earliest)
+	fmt.Fprintf(w, "%s: ", e.Kind)
+	m, c := e.malfunctionFacts, e.closureFacts
+	switch {
+	case m != nil && m.Rate > 0:
+		fmt.Fprintf(w, "rate %v a step, %d to %d steps and one more", m.Rate, m.MinDuration, m.MaxDuration)
+		if m.Earliest != nil && *m.Earliest > 0 {
+			fmt.Fprintf(w, ", from step %d", *m.Earliest)
+		}
+	case c != nil && c.Closures > 0:
+		fmt.Fprintf(w, "%s of %s, from step %d to step %d", count(c.Closures, "closure"), count(c.Cells, "cell"), c.From, c.Until-1)
+	default:
+		fmt.Fprint(w, "none")
 	}
 	fmt.Fprintln(w)
 }

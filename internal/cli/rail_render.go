@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -179,8 +178,7 @@ func (d *railDrawing) played(cmd *cobra.Command, f *railFlags) (s shot, err erro
 	if err != nil {
 		return s, usage(err)
 	}
-	stem, _ := trimEnvSuffix(filepath.Base(d.env))
-	s.title = stem + " · " + f.agent
+	s.title = envStem(d.env) + " · " + f.agent
 	if s.env, err = openEnvironment(file, f.resetSeed(cmd)); err != nil {
 		return s, usage(err)
 	}

@@ -282,14 +282,8 @@ func (s scored) print(w io.Writer) {
 	case s.Termination != nil:
 		fmt.Fprintf(w, "Ended: %s.\n", s.Termination)
 	}
-	if len(s.Others) > 0 {
-		of, such := "scenarios have other numbers of trains", "such as "
-		if len(s.Others) == 1 {
-			of, such = "scenario has another number of trains", ""
-		}
-		first := s.Others[0]
-		fmt.Fprintf(w, "Note: %d %s than the competition, %s%s: %d instead of %d.\n",
-			len(s.Others), of, such, first.Scenario, first.Trains, first.Competition)
+	if note := otherTrainsNote(s.Others); note != "" {
+		fmt.Fprintln(w, note)
 	}
 	if n := len(s.Foreign); n > 0 {
 		const most = 3
@@ -304,4 +298,18 @@ func (s scored) print(w io.Writer) {
 		fmt.Fprintln(w, "The environments came with the trajectories: for a grade give the organiser's levels with --env.")
 	}
 	fmt.Fprintf(w, "To repeat: %s\n", s.Repeat)
+}
+
+// otherTrainsNote says which scenarios are not those of the competition; "" if all are.
+func otherTrainsNote(others []contest.OtherTrains) string {
+	if len(others) == 0 {
+		return ""
+	}
+	of, such := "scenarios have other numbers of trains", "such as "
+	if len(others) == 1 {
+		of, such = "scenario has another number of trains", ""
+	}
+	first := others[0]
+	return fmt.Sprintf("Note: %d %s than the competition, %s%s: %d instead of %d.",
+		len(others), of, such, first.Scenario, first.Trains, first.Competition)
 }

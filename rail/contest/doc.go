@@ -4,7 +4,7 @@
 // the environment again with the recorded actions, and nothing else of what was recorded, and compares everything else with
 // what comes out: a [Report] with the first [Difference], and with [Figures] that follow from the actions alone. A
 // [Competition], read from its file, says which scenarios make a submission and by which rules [Competition.Score] adds
-// them up.
+// them up. [Competition.Run] plays a policy in a suite of such scenarios, and [Competition.Appraise] says what it came to.
 //
 // Start with Verify:
 //
