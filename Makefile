@@ -36,7 +36,7 @@ cage:
 test-go: $(VENV)/ready $(FLATLAND)/ready cage
 	$(GO) test ./...
 	# These ask the go command, Python, NumPy and flatland-rl, which the test cache does not know of.
-	$(GO) test -count=1 . ./numpyrand ./internal/pyvalue ./rail/contest
+	$(GO) test -count=1 . ./numpyrand ./internal/pyvalue ./rail/railfile ./rail/generate ./rail/contest
 
 test-python: $(VENV)/ready build
 	SKYRAIL=$(abspath $(BIN)) $(VENV)/bin/python -m pytest -q python/tests
@@ -69,6 +69,7 @@ bench:
 bench-peer: $(VENV)/ready $(FLATLAND)/ready build
 	$(VENV)/bin/python python/bench/flight_peer.py --skyrail $(BIN)
 	$(VENV)/bin/python python/bench/rail_peer.py --flatland $(FLATLAND)/bin/python
+	$(VENV)/bin/python python/bench/generate_peer.py --flatland $(FLATLAND)/bin/python
 
 # Every fuzz target for FUZZTIME each. Making a finding small takes few tries, or it would take most of the time.
 FUZZTIME ?= 30s

@@ -83,8 +83,8 @@ func (c *course) actions(b *testing.B, trains int) [][]rail.Action {
 // stopwatch adds up processor time, the garbage collector's included.
 type stopwatch struct{ total, since time.Duration }
 
-func (s *stopwatch) start() { s.since = cpuTime() }
-func (s *stopwatch) stop()  { s.total += cpuTime() - s.since }
+func (s *stopwatch) start() { s.since = golden.CPUTime() }
+func (s *stopwatch) stop()  { s.total += golden.CPUTime() - s.since }
 
 func (s *stopwatch) report(b *testing.B) {
 	b.ReportMetric(float64(s.total.Nanoseconds())/float64(b.N), "cpu-ns/op")

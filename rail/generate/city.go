@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"fmt"
 	"slices"
 
 	"skyrail/rail"
@@ -8,7 +9,10 @@ import (
 )
 
 // planCities says for each city which way it lies, how many tracks it has and where they end.
-func (b *builder) planCities() {
+//
+// quirk: if many tracks leave it, the last ones lie outside the square of a city. The reference fails (IndexError) where one
+// of them is in the last row or column, or beyond.
+func (b *builder) planCities() error {
 	for i := range b.cities {
 		c := &b.cities[i]
 		if b.GridMode {
@@ -18,7 +22,17 @@ func (b *builder) planCities() {
 		}
 		b.planTracks(c)
 		b.takeCells(c)
+		for _, ends := range c.inner {
+			for _, end := range ends {
+				if end.Row >= b.height-1 || end.Col >= b.width-1 {
+					return &ParameterError{"max_rails_between_cities", b.RailsBetweenCities, fmt.Sprintf(
+						"the city at %s has %d tracks, and the last ones reach the edge of the grid; want fewer, fewer max_rail_pairs_in_city than %d, or another seed",
+						c.center, len(ends), b.RailPairsInCity)}
+				}
+			}
+		}
 	}
+	return nil
 }
 
 // nearestCity is the nearest other city, the first of equally far ones.

@@ -252,7 +252,9 @@ func (r *recordedRun) checkStages(p Parameters) error {
 	}
 	same("city_positions", centers, r.Cities)
 
-	b.planCities()
+	if err := b.planCities(); err != nil {
+		return err
+	}
 	at("after_connection_points", railRNG)
 	for what, n := range map[string]int{"inner": len(r.Stage.Inner), "outer": len(r.Stage.Outer), "orientations": len(r.Stage.Orientations), "neighbours": len(r.Stage.Neighbours)} {
 		same(what, len(b.cities), n)

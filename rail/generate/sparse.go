@@ -30,13 +30,14 @@ func DefaultSparseRail() SparseRail {
 // those that lead out; one double, and if there are bridges a permutation of all crossings. Repairs draw from a stream of
 // their own, RandomState(12), which is new each time (quirk).
 //
-// It is a ParameterError if not even two cities fit. Cities that cannot be connected stay unconnected.
+// It is a ParameterError if not even two cities fit, or if a city's tracks reach the edge of the grid. Cities that cannot
+// be connected stay unconnected.
 func (g SparseRail) Generate(width, height int, rng *numpyrand.RandomState) (*railfile.RailProduct, error) {
 	b, err := newBuilder(g, width, height, rng)
 	if err != nil {
 		return nil, err
 	}
-	return b.build(), nil
+	return b.build()
 }
 
 // ParameterError is a parameter with which nothing can be generated.
@@ -117,14 +118,16 @@ func newBuilder(g SparseRail, width, height int, rng *numpyrand.RandomState) (*b
 const maxSide = 1 << 12
 
 // build lays the tracks. The order of the stages is part of the result.
-func (b *builder) build() *railfile.RailProduct {
+func (b *builder) build() (*railfile.RailProduct, error) {
 	b.placeCities()
-	b.planCities()
+	if err := b.planCities(); err != nil {
+		return nil, err
+	}
 	b.connectCities()
 	b.layInnerTracks()
 	b.repairAll(b.brokenCells())
 	b.chooseBridges()
-	return b.product()
+	return b.product(), nil
 }
 
 func (b *builder) product() *railfile.RailProduct {
