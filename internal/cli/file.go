@@ -157,7 +157,8 @@ func refuseInput(cmd *cobra.Command, name string) error {
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "seeds", "private", "salt-file", "solution", "submission", "zip", "python", "agent", "env", "contest", "fork":
+		case "seeds", "private", "salt-file", "solution", "submission", "zip", "python", "agent", "env", "contest", "fork",
+			"rail", "line", "timetable":
 		default:
 			return
 		}

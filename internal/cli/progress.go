@@ -22,6 +22,7 @@ type progress struct {
 	bars  *mpb.Progress
 	bar   *mpb.Bar
 	start time.Time
+	what  string // that is counted
 	total int
 	mu    sync.Mutex
 	done  int
@@ -29,7 +30,7 @@ type progress struct {
 
 // startProgress begins to count towards total.
 func (a *app) startProgress(ctx context.Context, total int) *progress {
-	p := &progress{start: time.Now(), total: total}
+	p := &progress{start: time.Now(), what: "episode", total: total}
 	if !isTerminal(a.err) {
 		return p
 	}
@@ -56,7 +57,7 @@ func (p *progress) one() {
 		}
 		// Add fails, and AddBar would panic, once an interrupt has ended the display: then there is no bar.
 		bar, err := p.bars.Add(int64(p.total), mpb.BarStyle().Build(), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.CountersNoUnit("%d of %d episodes ")),
+			mpb.PrependDecorators(decor.CountersNoUnit("%d of %d "+p.what+"s ")),
 			mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
 		if err != nil {
 			p.bars = nil
@@ -76,6 +77,6 @@ func (a *app) stopProgress(p *progress, verb string, err error) {
 		p.bars.Wait()
 	}
 	if err == nil {
-		fmt.Fprintf(a.err, "%s %s in %.4f s\n", verb, count(p.done, "episode"), time.Since(p.start).Seconds())
+		fmt.Fprintf(a.err, "%s %s in %.4f s\n", verb, count(p.done, p.what), time.Since(p.start).Seconds())
 	}
 }

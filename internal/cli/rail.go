@@ -35,6 +35,7 @@ executed.`,
 		Example: "  skyrail rail run --env level_0/level_0_scenario_1.pkl --agent deadlock-avoidance --rewards ecml2026 --out run",
 	},
 		newRailRun(a), newRailEvaluate(a), newRailScore(a), newRailCompare(a), newRailAnalyse(a), newRailInspect(a), newRailRender(a),
+		newRailGenerate(a), newRailSuite(a),
 	)
 }
 
