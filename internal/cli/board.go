@@ -160,7 +160,7 @@ func newTable(header ...string) table.Writer {
 		row[i] = h
 		align := text.AlignRight
 		switch h {
-		case "submission", "zip", "agent", "check", "code", "why", "hint", "pass", "state", "half", "trophy", "for", "winners", "episode", "environment", "gate", "":
+		case "submission", "zip", "agent", "check", "code", "why", "hint", "pass", "state", "half", "trophy", "for", "winners", "episode", "environment", "level", "gate", "":
 			align = text.AlignLeft
 		}
 		columns[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}

@@ -29,7 +29,7 @@ func flatland(ctx context.Context, t *testing.T, args ...string) {
 		t.Skip("SKYRAIL_FLATLAND is not set: `make test` runs this beside flatland-rl")
 	}
 	cmd := exec.CommandContext(ctx, python, append([]string{"-W", "ignore", "testdata/flatland_generate.py"}, args...)...)
-	cmd.Env = append(os.Environ(), "NPY_DISABLE_CPU_FEATURES=AVX512F")
+	cmd.Env = append(os.Environ(), "NPY_DISABLE_CPU_FEATURES=AVX512F", "PYTHONPATH=../../python") // where TrackClosures is
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out[max(0, len(out)-2000):])
 	}
@@ -254,10 +254,53 @@ func TestFlatlandGeneratesTheSame(t *testing.T) {
 	for i := range sets[:toTheEnd] {
 		again := rng.Uint64()
 		t.Run(fmt.Sprintf("set %d, reset, to the end", i), func(t *testing.T) {
-			runInFlatland(t, sets[i].parameters(), &again, rng.Uint32())
+			runInFlatland(t, mustGenerate(t, sets[i].parameters()), &again, rng.Uint32())
 		})
 	}
-	t.Run("set 0 to the end", func(t *testing.T) { runInFlatland(t, sets[0].parameters(), nil, rng.Uint32()) })
+	t.Run("set 0 to the end", func(t *testing.T) { runInFlatland(t, mustGenerate(t, sets[0].parameters()), nil, rng.Uint32()) })
+}
+
+func mustGenerate(t *testing.T, p Parameters) *rail.Env {
+	t.Helper()
+	e, err := Environment(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestFlatlandRunsASuite has flatland-rl run a scenario of a suite to the end, with all that may happen to it: breakdowns,
+// departure delays and closures of track.
+func TestFlatlandRunsASuite(t *testing.T) {
+	seed := golden.Seed(t)
+	p := DefaultSuiteParameters()
+	first := &p.Levels[0].Scenarios[0]
+	first.Breakdowns = &SuiteMalfunctions{Interval: 60, DurationMin: 3, DurationMax: 9}
+	first.DepartureDelays = &SuiteMalfunctions{Interval: 3, DurationMin: 1, DurationMax: 4}
+	first.Closures = &SuiteClosures{Interval: 3, DurationMin: 10, DurationMax: 40, Length: 8}
+	scene, err := SuiteScene(publicMap(t), competitionLevels(), p, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metadata, err := SuiteMetadata(scene, competitionLevels(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := MarkScenes(scene); err != nil {
+		t.Fatal(err)
+	}
+	derived, err := SeededLevels(scene, metadata, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := derived[0].Environment(ScenarioSeed(seed, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Effects()) != 3 {
+		t.Fatalf("got %d effects, want breakdowns, delays and closures", len(e.Effects()))
+	}
+	runInFlatland(t, e, nil, uint32(seed))
 }
 
 // generateInFlatland returns what flatland-rl makes of each set.
@@ -301,11 +344,8 @@ type peerStep struct {
 
 // runInFlatland has flatland-rl run an environment of ours from its file to the end with random actions, and runs it with
 // them too.
-func runInFlatland(t *testing.T, p Parameters, reset *uint64, actions uint32) {
-	e, err := Environment(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+func runInFlatland(t *testing.T, e *rail.Env, reset *uint64, actions uint32) {
+	t.Helper()
 	content, err := railfile.SaveEnvironment(e)
 	if err != nil {
 		t.Fatal(err)

@@ -128,22 +128,10 @@ def generate(sets: Path, out: Path) -> None:
     write(out, [generate_one(given) for given in json.loads(sets.read_text())])
 
 
-def with_plain_cells(env: RailEnv) -> RailEnv:
-    """flatland-rl fails where it compares a bridge with a cell of NumPy integers."""
-    resource = env.resource_map.get_resource
-
-    def plain_resource(c: tuple | None) -> object:
-        return resource(None if c is None else ((int(c[0][0]), int(c[0][1])), int(c[1])))
-
-    env.resource_map.get_resource = plain_resource
-    return env
-
-
 def run(file: Path, seed: str, actions: str, out: Path) -> None:
     env, _ = RailEnvPersister.load_new(str(file), obs_builder=DummyObservationBuilder())
     if seed != "none":
         env.reset(random_seed=int(seed))
-    with_plain_cells(env)
     rng, steps = random.Random(int(actions)), []
     while not env.dones["__all__"]:
         weights = [1, 1, rng.choice([5, 25]), 1, rng.choice([0, 1])]
