@@ -1,6 +1,7 @@
 package skyrail_test
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,11 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	"skyrail/contests"
 	"skyrail/flight"
 	"skyrail/flight/contest"
 	"skyrail/internal/ingest"
 	"skyrail/internal/pyworker"
 	"skyrail/internal/submission"
+	"skyrail/rail"
+	"skyrail/rail/agent"
+	railcontest "skyrail/rail/contest"
+	"skyrail/rail/generate"
 )
 
 // TestVerdictsAreDocumented holds docs/verdicts.md to the codes there are.
@@ -113,4 +119,64 @@ func TestTheShippedCheckpointScoresAsItsCardSays(t *testing.T) {
 	if s.Failed >= ruleBasedFailed {
 		t.Errorf("it fails %d episodes, the rule-based agent %d", s.Failed, ruleBasedFailed)
 	}
+}
+
+// TestThePoliciesOnTheSuiteAreAsToldInTheDocs builds the suite of docs/rail-generate.md and plays its smaller levels.
+func TestThePoliciesOnTheSuiteAreAsToldInTheDocs(t *testing.T) {
+	page, err := os.ReadFile("docs/rail-generate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	competition, err := railcontest.ReadCompetition(contests.ECML2026)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const seed = 1 // that the page tells
+	derived := suiteOf(t, competition, seed)
+	levels := []int{0, 1, 3}
+	suite := railcontest.Suite{Levels: levels, Open: func(level, scenario int) (*rail.Env, error) {
+		i := 5*level + scenario
+		return derived[i].Environment(generate.ScenarioSeed(seed, i))
+	}}
+	for _, name := range []string{"do-nothing", "forward", "shortest-path", "deadlock-avoidance"} {
+		outcomes, err := competition.Run(t.Context(), suite, 2, func() (agent.Policy, error) { return agent.New(name, agent.Options{}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range competition.Appraise(outcomes).Levels {
+			row := fmt.Sprintf("%s %s %.4f %.1f %% ", l.Name, name, l.NormalizedReward, 100**l.SuccessRate)
+			if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), row) {
+				t.Errorf("the page does not have the row %s", row)
+			}
+		}
+	}
+}
+
+// suiteOf derives the scenarios of a suite of the competition, five a level.
+func suiteOf(t *testing.T, c *railcontest.Competition, seed uint64) []generate.Derived {
+	t.Helper()
+	m, err := generate.ReadMap(bytes.NewReader(contests.ECML2026Map))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var levels []generate.SuiteLevel
+	for _, l := range c.Levels {
+		levels = append(levels, generate.SuiteLevel{Name: l.Name, Trains: l.Trains, Stops: l.Stops})
+	}
+	scene, err := generate.SuiteScene(m, levels, generate.DefaultSuiteParameters(), seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metadata, err := generate.SuiteMetadata(scene, levels, generate.DefaultSuiteParameters())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := generate.MarkScenes(scene); err != nil {
+		t.Fatal(err)
+	}
+	derived, err := generate.SeededLevels(scene, metadata, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return derived
 }
