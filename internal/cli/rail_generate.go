@@ -79,7 +79,7 @@ func (g *railGenerate) flags(cmd *cobra.Command, f *railFlags) {
 	notNegative(cmd, &p.Malfunction.MinDuration, "malfunction-duration-min", "", p.Malfunction.MinDuration, "steps of a breakdown, at least")
 	notNegative(cmd, &p.Malfunction.MaxDuration, "malfunction-duration-max", "", p.Malfunction.MaxDuration, "steps of a breakdown, at most")
 	between(cmd, &g.interval, "malfunction-interval", "", 540, -1, 1<<53, "steps between two breakdowns of a train, on average; 0 and -1: never")
-	flags.StringArrayVar(&g.ratios, "speed-ratio", nil, "a speed in cells per step and its share of the trains, such as 0.5=0.25; repeat until the shares add up to 1 (default: 1=0.25, 0.5=0.25, 0.33=0.25, 0.25=0.25)")
+	flags.StringArrayVar(&g.ratios, "speed-ratios", nil, "a speed in cells per step and its share of the trains, such as 0.5=0.25; repeat until the shares add up to 1 (default: 1=0.25, 0.5=0.25, 0.33=0.25, 0.25=0.25)")
 	between(cmd, &p.Line.LineLength, "line-length", "", p.Line.LineLength, 2, 1<<20, "cities on a train's line, start and target included")
 	flags.Var(number[uint64]{&g.postSeed, parseResetSeed}, "post-seed", "reset with this seed afterwards, which turns bridges into crossings (default: not)")
 	flags.BoolVar(&p.Legacy, "legacy-env-generator", false, "draw the tracks as the published environments of Flatland 3 were drawn")
@@ -121,7 +121,7 @@ func (g *railGenerate) prepare(cmd *cobra.Command) error {
 		s, err := strconv.ParseFloat(speed, 64)
 		q, err2 := strconv.ParseFloat(share, 64)
 		if !ok || err != nil || err2 != nil {
-			return usage(fmt.Errorf("--speed-ratio %q is not a speed and a share, such as 0.5=0.25", text))
+			return usage(fmt.Errorf("--speed-ratios %q is not a speed and a share, such as 0.5=0.25", text))
 		}
 		p.Line.SpeedRatios = append(p.Line.SpeedRatios, railfile.SpeedRatio{Speed: s, Share: q})
 	}

@@ -98,7 +98,39 @@ type Products struct {
 
 // Generate runs the generators, but for those whose product is given. Errors about the parameters are ParameterErrors.
 func Generate(p Parameters) (*Products, error) {
-	made := &Products{Rail: p.Given.Rail, Line: p.Given.Line, Timetable: p.Given.Timetable, parameters: p, stream: numpyrand.NewHashedRandomState(p.Seed)}
+	return generate(p, numpyrand.NewHashedRandomState(p.Seed))
+}
+
+// Regenerate begins another episode of an environment that these parameters made, on a new railway with new trains: the
+// reference's reset(random_seed=seed). With a seed the environment's stream begins anew, without it goes on. The effects
+// keep their state, as in [rail.Env.Reset]; e stays as it is.
+//
+// The bookkeeping of rewards begins anew. (In the reference a train goes on with the stops that the one of its handle
+// visited before.)
+func Regenerate(e *rail.Env, p Parameters, seed *uint64) (*rail.Env, error) {
+	state := e.Snapshot()
+	reseed(&state, seed)
+	products, err := generate(p, state.Stream)
+	if err != nil {
+		return nil, err
+	}
+	return products.open(state, e.RewardFunctions())
+}
+
+// reseed is what a reset does first.
+func reseed(s *rail.Snapshot, seed *uint64) {
+	if seed == nil {
+		return
+	}
+	s.Stream = numpyrand.NewHashedRandomState(*seed)
+	if !s.Seed.Given || s.Seed.Value != *seed {
+		s.Seed.History = append(slices.Clip(s.Seed.History), *seed)
+	}
+	s.Seed.Value, s.Seed.Given = *seed, true
+}
+
+func generate(p Parameters, stream numpyrand.RandomState) (*Products, error) {
+	made := &Products{Rail: p.Given.Rail, Line: p.Given.Line, Timetable: p.Given.Timetable, parameters: p, stream: stream}
 	if made.Rail == nil {
 		rng := &made.stream
 		if p.Legacy {
@@ -135,26 +167,36 @@ func Generate(p Parameters) (*Products, error) {
 
 // Environment puts the products together, at the start of an episode.
 func (p *Products) Environment(rewards ...rail.Rewards) (*rail.Env, error) {
+	from := &p.parameters
+	e, err := p.open(rail.Snapshot{
+		Seed:    rail.Seed{Value: from.Seed, Given: true, History: []uint64{from.Seed}},
+		Effects: append(slices.Clone(from.Effects), rail.NewBreakdowns(from.Malfunction)),
+	}, rewards)
+	if err == nil && from.PostSeed != nil {
+		e.Reset(from.PostSeed)
+	}
+	return e, err
+}
+
+// open puts the products together, with the seeds and effects of a state and the stream as the generators left it.
+func (p *Products) open(state rail.Snapshot, rewards []rail.Rewards) (*rail.Env, error) {
 	s, err := Scenario(p.Rail, p.Line, p.Timetable)
 	if err != nil {
 		return nil, err
 	}
-	from := &p.parameters
-	s.Acceleration, s.Braking = from.Acceleration, from.Braking
-	effects := append(slices.Clone(from.Effects), rail.NewBreakdowns(from.Malfunction))
-	e, err := rail.New(s, rail.Options{Seed: from.Seed, Effects: effects, Rewards: rewards})
+	s.Acceleration, s.Braking = p.parameters.Acceleration, p.parameters.Braking
+	return begin(s, state, p.stream, rewards)
+}
+
+// begin is an environment at the start of a scenario, with the seeds and effects of a state and a stream.
+func begin(s *rail.Scenario, state rail.Snapshot, stream numpyrand.RandomState, rewards []rail.Rewards) (*rail.Env, error) {
+	e, err := rail.New(s, rail.Options{Rewards: rewards})
 	if err != nil {
 		return nil, err
 	}
-	state := e.Snapshot()
-	state.Stream = p.stream
-	if err := e.Restore(state); err != nil {
-		return nil, err
-	}
-	if from.PostSeed != nil {
-		e.Reset(from.PostSeed)
-	}
-	return e, nil
+	fresh := e.Snapshot()
+	fresh.Stream, fresh.Seed, fresh.Effects = stream, state.Seed, state.Effects
+	return e, e.Restore(fresh)
 }
 
 // Scenario puts the products of generators together, made here or read from files. It is an error if they are not about

@@ -52,6 +52,7 @@ type peerSet struct {
 	MalfunctionMax      int           `json:"malfunction_duration_max"`
 	Seed                uint64        `json:"seed"`
 	PostSeed            *uint64       `json:"post_seed"`
+	Resets              []*uint64     `json:"resets"` // seeds of further resets, nil for none
 	Legacy              bool          `json:"legacy"`
 }
 
@@ -108,6 +109,13 @@ func drawSet(rng *rand.Rand) peerSet {
 	if rng.IntN(2) == 0 {
 		s.SpeedRatios = drawSpeedRatios(rng)
 	}
+	for range max(0, rng.IntN(5)-2) {
+		seed := &[]uint64{rng.Uint64()}[0]
+		if rng.IntN(2) == 0 {
+			seed = nil
+		}
+		s.Resets = append(s.Resets, seed)
+	}
 	return s
 }
 
@@ -149,13 +157,37 @@ type peerRun struct {
 	Stream       peerStream
 }
 
+// environment generates the set, and again for each reset; products are those of the last.
+func (s *peerSet) environment() (e *rail.Env, last *Products, err error) {
+	p := s.parameters()
+	if last, err = Generate(p); err != nil {
+		return nil, nil, err
+	}
+	if e, err = last.Environment(); err != nil {
+		return nil, nil, err
+	}
+	for _, seed := range s.Resets {
+		stream := e.Stream()
+		if seed != nil {
+			stream = numpyrand.NewHashedRandomState(*seed)
+		}
+		if last, err = generate(p, stream); err != nil {
+			return nil, nil, err
+		}
+		if e, err = Regenerate(e, p, seed); err != nil {
+			return nil, nil, err
+		}
+	}
+	return e, last, nil
+}
+
 // checkPeer generates what flatland-rl generated, and returns the first difference.
-func checkPeer(p Parameters, data []byte) error {
+func checkPeer(s *peerSet, data []byte) error {
 	var want peerRun
 	if err := golden.Decode(data, &want); err != nil {
 		return err
 	}
-	e, err := Environment(p)
+	e, products, err := s.environment()
 	if want.Error != "" || want.Unequal {
 		var wrong *ParameterError
 		if !errors.As(err, &wrong) || !want.blames(wrong.Name) {
@@ -174,7 +206,7 @@ func checkPeer(p Parameters, data []byte) error {
 		return err
 	}
 	want.RNG = map[string]fingerprint{"after_timetable": fingerprintOf(stream)}
-	return errors.Join(want.checkEnvironment(p), want.Stream.check(e.Stream()), want.checkHints(p), want.checkBreakdowns(e))
+	return errors.Join(want.checkEnvironment(e), want.Stream.check(e.Stream()), want.checkHints(products.Rail), want.checkBreakdowns(e))
 }
 
 // blames says whether the error is about a parameter.
@@ -192,12 +224,7 @@ func (r *peerRun) blames(parameter string) bool {
 }
 
 // checkHints compares what the rail generator says beside the tracks.
-func (r *peerRun) checkHints(p Parameters) error {
-	made, err := Generate(p)
-	if err != nil {
-		return err
-	}
-	product := made.Rail
+func (r *peerRun) checkHints(product *railfile.RailProduct) error {
 	var stations [][]recordedStation
 	for _, tracks := range product.Tracks {
 		var all []recordedStation
@@ -242,7 +269,7 @@ func TestFlatlandGeneratesTheSame(t *testing.T) {
 	answers := generateInFlatland(t, sets)
 	for i := range sets {
 		t.Run(fmt.Sprintf("set %d", i), func(t *testing.T) {
-			check := func(data []byte) error { return checkPeer(sets[i].parameters(), data) }
+			check := func(data []byte) error { return checkPeer(&sets[i], data) }
 			if err := check(answers[i]); err != nil {
 				t.Fatalf("%s\n%v", &sets[i], err)
 			}

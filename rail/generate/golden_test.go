@@ -209,7 +209,11 @@ func checkRun(data []byte) error {
 	if err := want.checkStages(p); err != nil {
 		return err
 	}
-	return want.checkEnvironment(p)
+	e, err := Environment(p)
+	if err != nil {
+		return err
+	}
+	return want.checkEnvironment(e)
 }
 
 // checkStages runs the generators one by one.
@@ -359,11 +363,7 @@ func (r *recordedRun) checkStages(p Parameters) error {
 }
 
 // checkEnvironment compares what the environment holds.
-func (r *recordedRun) checkEnvironment(p Parameters) error {
-	e, err := Environment(p)
-	if err != nil {
-		return err
-	}
+func (r *recordedRun) checkEnvironment(e *rail.Env) error {
 	s, seed := e.Scenario(), e.Seed()
 	var held [][2]int
 	for i := range s.Grid {

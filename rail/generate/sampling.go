@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"skyrail/numpyrand"
 	"skyrail/rail"
 	"skyrail/rail/railfile"
 )
@@ -32,14 +31,8 @@ func (s Sampling) Sample(e *rail.Env, trains int, seed *uint64) (*rail.Env, erro
 		return nil, err
 	}
 	state := e.Snapshot()
-	rng, history := state.Stream, state.Seed
-	if seed != nil {
-		rng = numpyrand.NewHashedRandomState(*seed)
-		if !history.Given || history.Value != *seed {
-			history.History = append(slices.Clip(history.History), *seed)
-		}
-		history.Value, history.Given = *seed, true
-	}
+	reseed(&state, seed)
+	rng := state.Stream
 	line, err := SparseLine{LineLength: s.LineLength}.Generate(r, trains, &rng)
 	if err != nil {
 		return nil, err
@@ -53,13 +46,7 @@ func (s Sampling) Sample(e *rail.Env, trains int, seed *uint64) (*rail.Env, erro
 		return nil, err
 	}
 	scenario.Acceleration, scenario.Braking, scenario.KeepAtTarget = from.Acceleration, from.Braking, from.KeepAtTarget
-	sampled, err := rail.New(scenario, rail.Options{Rewards: e.RewardFunctions()})
-	if err != nil {
-		return nil, err
-	}
-	now := sampled.Snapshot()
-	now.Stream, now.Seed, now.Effects = rng, history, state.Effects
-	return sampled, sampled.Restore(now)
+	return begin(scenario, state, rng, e.RewardFunctions())
 }
 
 // hints are the stations of the scene.

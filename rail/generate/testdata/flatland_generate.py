@@ -86,6 +86,7 @@ def stage_of(error: Exception) -> str:
 
 def generate_one(given: dict[str, Any]) -> dict[str, Any]:
     make = env_generator_legacy if given.pop("legacy") else env_generator
+    resets = given.pop("resets") or ()
     if given["speed_ratios"] is not None:
         given["speed_ratios"] = dict(given["speed_ratios"])
     products = []
@@ -98,6 +99,8 @@ def generate_one(given: dict[str, Any]) -> dict[str, Any]:
     SparseRailGen.generate = kept
     try:
         env, _, _ = make(**given, obs_builder_object=DummyObservationBuilder())
+        for seed in resets:
+            env.reset(random_seed=seed)
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}", "stage": stage_of(error)}
     finally:
