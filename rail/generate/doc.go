@@ -1,9 +1,10 @@
 // Package generate makes railways, lines, timetables and whole competitions from a seed.
 //
 // [Environment] is flatland-rl's env_generator: the same parameters and the same seed give the same railway, trains,
-// timetable and random stream. What it puts together can be had by itself: [SparseRail] lays tracks between cities,
-// [SparseLine] sends trains from city to city, [Timetable] says when, and [Regenerate] is a reset. [Levels] is the generator of the Flatland
-// competition, which derives scenarios from a drawn scene, and [Sampling] that of its starter kit.
+// timetable and random stream, and [Regenerate] is the reset of such an environment. What it puts together can be had by
+// itself: [SparseRail] lays tracks between cities, [SparseLine] sends trains from city to city, [Timetable] says when.
+// [Levels] is the generator of the Flatland competition, which derives scenarios from a drawn scene, and [Sampling] that
+// of its starter kit.
 //
 //	p := generate.DefaultParameters()
 //	p.Seed = 42
