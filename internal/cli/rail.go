@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -120,6 +121,14 @@ func (f *railFlags) newPolicy() (agent.Policy, error) {
 		return nil, usage(fmt.Errorf("--agent: %w", err))
 	}
 	return p, nil
+}
+
+// checkAgentSeed refuses a seed for policies that draw nothing.
+func (f *railFlags) checkAgentSeed(cmd *cobra.Command, names ...string) error {
+	if cmd.Flags().Changed("agent-seed") && !slices.Contains(names, "random") {
+		return usage(errors.New("--agent-seed has no effect without --agent random"))
+	}
+	return nil
 }
 
 // resetSeed is the seed of --seed, nil if it was not given.

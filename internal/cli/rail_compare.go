@@ -41,7 +41,7 @@ by side, and each takes longer.`,
 		Example: `  skyrail rail compare --suite suite --agent do-nothing --agent shortest-path --agent deadlock-avoidance
   skyrail rail compare --suite suite --agent deadlock-avoidance --level level_0 --level level_3 -j 1`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.prepare(&f); err != nil {
+			if err := c.prepare(cmd, &f); err != nil {
 				return err
 			}
 			p := a.startProgress(cmd.Context(), len(c.agents)*c.scenarios())
@@ -82,7 +82,7 @@ type railCompare struct {
 }
 
 // prepare reads the flags and looks for the environments.
-func (c *railCompare) prepare(f *railFlags) error {
+func (c *railCompare) prepare(cmd *cobra.Command, f *railFlags) error {
 	if c.suite == "" {
 		return usage(errors.New("--suite is missing"))
 	}
@@ -96,6 +96,9 @@ func (c *railCompare) prepare(f *railFlags) error {
 		if _, err := f.named(name); err != nil {
 			return err
 		}
+	}
+	if err := f.checkAgentSeed(cmd, c.agents...); err != nil {
+		return err
 	}
 	var err error
 	if c.competition, err = readCompetition(c.file); err != nil {

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -67,7 +64,7 @@ type railGenerate struct {
 
 func (g *railGenerate) flags(cmd *cobra.Command, f *railFlags) {
 	p, flags := &g.parameters, cmd.Flags()
-	flags.Var(number[uint64]{&g.seed, parseResetSeed}, "seed", "the seed from which everything is made")
+	flags.Var(number[uint64]{&g.seed, parseResetSeed}, "seed", "the seed from which everything is made, 0 to 2^64-1")
 	positive(cmd, &p.Agents, "n-agents", "", p.Agents, "trains")
 	positive(cmd, &p.Width, "x-dim", "", p.Width, "columns")
 	positive(cmd, &p.Height, "y-dim", "", p.Height, "rows")
@@ -86,7 +83,7 @@ func (g *railGenerate) flags(cmd *cobra.Command, f *railFlags) {
 	flags.StringVar(&g.rail, "rail", "", "a rail product to use instead of making tracks")
 	flags.StringVar(&g.line, "line", "", "a line product to use instead of making lines")
 	flags.StringVar(&g.timetable, "timetable", "", "a timetable product to use instead of making one")
-	flags.StringArrayVar(&g.out, "out", nil, "the file to write, .pkl or .json (repeat for both)")
+	flags.StringArrayVar(&g.out, "out", nil, "the file to write, .pkl or .json (repeat for both); it is replaced if it is there")
 	flags.StringVar(&g.products, "products", "", "a folder for the products of the generators")
 	f.machine(cmd)
 }
@@ -104,6 +101,9 @@ func (g *railGenerate) prepare(cmd *cobra.Command) error {
 		if s := filepath.Ext(name); s != ".pkl" && s != ".json" {
 			return usage(fmt.Errorf("--out %s: the name has to end in .pkl or .json", name))
 		}
+	}
+	if err := g.checkEffects(cmd); err != nil {
+		return err
 	}
 	p.Seed = g.seed
 	if cmd.Flags().Changed("post-seed") {
@@ -128,28 +128,56 @@ func (g *railGenerate) prepare(cmd *cobra.Command) error {
 	return g.readProducts()
 }
 
+// checkEffects refuses flags about what is not made.
+func (g *railGenerate) checkEffects(cmd *cobra.Command) error {
+	for _, given := range []struct {
+		name, file string
+		without    []string
+	}{
+		{"rail", g.rail, []string{"x-dim", "y-dim", "n-cities", "max-rail-pairs-in-city", "max-rails-between-cities", "grid-mode", "p-level-free", "legacy-env-generator"}},
+		{"line", g.line, []string{"n-agents", "line-length", "speed-ratios"}},
+	} {
+		for _, flag := range given.without {
+			if given.file != "" && cmd.Flags().Changed(flag) {
+				return usage(fmt.Errorf("--%s has no effect with --%s, which says it", flag, given.name))
+			}
+		}
+	}
+	return nil
+}
+
 // readProducts reads the products that are given.
 func (g *railGenerate) readProducts() error {
 	given := &g.parameters.Given
 	return errors.Join(
-		readProduct("rail", g.rail, railfile.ReadRailProduct, &given.Rail),
-		readProduct("line", g.line, railfile.ReadLineProduct, &given.Line),
-		readProduct("timetable", g.timetable, railfile.ReadTimetableProduct, &given.Timetable),
+		readProduct("rail", g.rail, "a rail generator's product", railfile.ReadRailProduct, &given.Rail),
+		readProduct("line", g.line, "a line generator's product", railfile.ReadLineProduct, &given.Line),
+		readProduct("timetable", g.timetable, "a timetable generator's product", railfile.ReadTimetableProduct, &given.Timetable),
 	)
 }
 
-func readProduct[T any](flag, name string, read func([]byte) (*T, error), into **T) error {
+// readProduct reads the file of a flag, if there is one; want says what it has to be.
+func readProduct[T any](flag, name, want string, read func([]byte) (*T, error), into **T) error {
 	if name == "" {
 		return nil
 	}
 	data, err := readRailFile(name)
-	if err == nil {
-		if *into, err = read(data); err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
-		}
-	}
 	if err != nil {
 		return usage(fmt.Errorf("--%s: %w", flag, err))
+	}
+	// An environment has tracks too, and would pass for a railway without cities.
+	_, err = railfile.ReadEnvironment(data)
+	other := (*railfile.NotEnvironmentError)(nil)
+	is := "an environment"
+	if errors.As(err, &other) {
+		is = other.Is
+	}
+	*into, err = read(data)
+	if other == nil && err == nil || err != nil && is != "an environment" {
+		err = fmt.Errorf("this is %s, want %s", is, want)
+	}
+	if err != nil {
+		return usage(fmt.Errorf("--%s: %s: %w", flag, name, err))
 	}
 	return nil
 }
@@ -161,7 +189,7 @@ func (g *railGenerate) one(a *app, cmd *cobra.Command, f *railFlags) (*generated
 	}
 	products, err := generate.Generate(g.parameters)
 	if err != nil {
-		return nil, badParameter(err)
+		return nil, usage(err)
 	}
 	e, err := products.Environment()
 	if err != nil {
@@ -196,6 +224,9 @@ func (g *railGenerate) one(a *app, cmd *cobra.Command, f *railFlags) (*generated
 			files = append(files, contentFile(filepath.Join(g.products, p.name), content))
 		}
 	}
+	if err := apart(files); err != nil {
+		return nil, err
+	}
 	if err := a.writeFiles(cmd, files...); err != nil {
 		return nil, err
 	}
@@ -207,19 +238,24 @@ func (g *railGenerate) one(a *app, cmd *cobra.Command, f *railFlags) (*generated
 	return &generated{Environments: []madeEnvironment{made}, Repeat: repeat(cmd)}, nil
 }
 
+// apart refuses to write two files to one place.
+func apart(files []file) error {
+	seen := map[string]bool{}
+	for _, f := range files {
+		path := filepath.Clean(f.name)
+		if seen[path] {
+			return usage(fmt.Errorf("%s would be written twice; give every file its own name", f.name))
+		}
+		seen[path] = true
+	}
+	return nil
+}
+
 func contentFile(name string, content []byte) file {
 	return file{name: name, write: func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	}}
-}
-
-// badParameter makes what is wrong with a parameter a wrong use of the command.
-func badParameter(err error) error {
-	if wrong := (*generate.ParameterError)(nil); errors.As(err, &wrong) {
-		return usage(err)
-	}
-	return err
 }
 
 // environmentContent is an environment in the format of a suffix.
@@ -275,6 +311,15 @@ func (g *generated) print(w io.Writer, asJSON bool) error {
 		printTable(w, t)
 		fmt.Fprintf(w, "\nWrote %s to %s.\n", count(len(g.Environments), "environment"), shown(g.Directory))
 	}
+	var empty []string
+	for _, e := range g.Environments {
+		if e.Trains == 0 {
+			empty = append(empty, shown(e.Name))
+		}
+	}
+	if len(empty) > 0 {
+		fmt.Fprintf(w, "Note: %s without trains, which cannot be run: %s.\n", count(len(empty), "environment"), strings.Join(empty, ", "))
+	}
 	for _, e := range g.Environments {
 		if e.Name == "" {
 			fmt.Fprintf(w, "Wrote %s.\n", shown(strings.Join(e.Files, ", ")))
@@ -282,100 +327,4 @@ func (g *generated) print(w io.Writer, asJSON bool) error {
 	}
 	fmt.Fprintf(w, "To repeat: %s\n", g.Repeat)
 	return nil
-}
-
-// batch is a folder of environments that is to be made.
-type batch struct {
-	out     string
-	formats []string // suffixes
-	flag    string
-	plan    []planned
-}
-
-// planned is one environment of a batch.
-type planned struct {
-	name  string // of its files below the folder, with slashes and without suffix
-	make  func() (*rail.Env, error)
-	scene func(*rail.Env) (*railfile.Scene, error) // its JSON
-}
-
-func (b *batch) flags(cmd *cobra.Command, f *railFlags, formats string) {
-	cmd.Flags().StringVar(&b.out, "out", "", "the folder to write to; files of the same names with other contents are not replaced")
-	cmd.Flags().StringVar(&b.flag, "format", formats, "what to write of each environment: pkl, json or pkl,json")
-	positive(cmd, &f.jobs, "jobs", "j", runtime.NumCPU(), "environments made at once; the files are the same for every number")
-	f.machine(cmd)
-}
-
-func (b *batch) prepare() error {
-	if b.out == "" {
-		return usage(errors.New("--out is missing"))
-	}
-	for _, format := range strings.Split(b.flag, ",") {
-		if format != "pkl" && format != "json" || slices.Contains(b.formats, "."+format) {
-			return usage(fmt.Errorf("--format %s: want pkl, json or pkl,json", b.flag))
-		}
-		b.formats = append(b.formats, "."+format)
-	}
-	return nil
-}
-
-// write makes all environments, jobs at a time, and writes them. The files do not depend on the number of jobs.
-func (b *batch) write(ctx context.Context, jobs int, done func()) ([]madeEnvironment, error) {
-	made := make([]madeEnvironment, len(b.plan))
-	err := each(ctx, len(b.plan), jobs, func(_ context.Context, i int) error {
-		p := b.plan[i]
-		e, err := p.make()
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
-		made[i] = describe(p.name, e)
-		for _, format := range b.formats {
-			content, err := environmentContent(format, e, func() (*railfile.Scene, error) { return p.scene(e) })
-			if err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
-			path := filepath.Join(b.out, filepath.FromSlash(p.name)+format)
-			if err := putNew(path, content); err != nil {
-				return err
-			}
-			made[i].Files = append(made[i].Files, path)
-		}
-		done()
-		return nil
-	})
-	return made, err
-}
-
-// putNew writes a file whole or not at all, and its folder. One with the same content may be there already.
-func putNew(path string, content []byte) error {
-	there, err := os.ReadFile(path)
-	switch {
-	case err == nil && bytes.Equal(there, content):
-		return nil
-	case err == nil:
-		return usage(fmt.Errorf("%s is already there, and is another; write into another folder", path))
-	case !errors.Is(err, os.ErrNotExist):
-		return usage(plainly(err))
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return usage(fmt.Errorf("cannot make %s: %w", filepath.Dir(path), plainly(err)))
-	}
-	return replace(path, content, 0o644)
-}
-
-// run makes a batch and says what was made.
-func (b *batch) run(a *app, cmd *cobra.Command, f *railFlags) error {
-	p := a.startProgress(cmd.Context(), len(b.plan))
-	p.what = "environment"
-	made, err := b.write(cmd.Context(), f.jobs, p.one)
-	a.stopProgress(p, "made", err)
-	if err != nil {
-		return badParameter(err)
-	}
-	return (&generated{Directory: b.out, Environments: made, Repeat: repeat(cmd)}).print(a.out, f.json)
-}
-
-// sceneOfEnvironment is the JSON of an environment that was not derived from a scene.
-func sceneOfEnvironment(e *rail.Env) (*railfile.Scene, error) {
-	return railfile.SceneOf(e.Scenario(), nil)
 }

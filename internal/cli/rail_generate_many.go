@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,8 +41,13 @@ The published environments Test_NN/Level_M of Flatland 3 need --legacy-env-gener
 			}
 			rows, err := railfile.ReadRuns(bytes.NewReader(data))
 			if err != nil {
+				if cell := (*railfile.TableError)(nil); errors.As(err, &cell) {
+					cell.File = csv
+					return usage(fmt.Errorf("--metadata-csv: %w", err))
+				}
 				return usage(fmt.Errorf("--metadata-csv: %s: %w", csv, err))
 			}
+			b.inputs = "--metadata-csv " + csv
 			for i := range rows {
 				p := generate.FromRun(&rows[i])
 				p.Legacy = legacy
@@ -106,6 +112,10 @@ is carried along and not used, as in the reference.`,
 					return usage(fmt.Errorf("--scene: %s: %w; or say --scenes-marked if the file has the scenes of its timetables", scene, err))
 				}
 			}
+			if _, err := initial.Scenario(); err != nil {
+				return usage(fmt.Errorf("--scene: %s: %w", scene, err))
+			}
+			b.inputs, b.whole = "--metadata "+metadata, true
 			if b.plan, err = deriveLevels(initial, m, seed); err != nil {
 				return usage(fmt.Errorf("--metadata: %s: %w", metadata, err))
 			}
@@ -167,8 +177,7 @@ func newRailGenerateCurriculum(a *app) *cobra.Command {
 	var b batch
 	var env, stations string
 	var seed uint64
-	var lengths []int
-	var trains []string
+	var lengths, trains []string
 	var scenes []string
 	cmd := &cobra.Command{
 		Use:   "curriculum",
@@ -192,7 +201,18 @@ With it every one is reset with the seed.`,
 			if err := b.prepare(); err != nil {
 				return err
 			}
-			c := generate.Curriculum{LineLengths: lengths, Scenes: scenes}
+			c := generate.Curriculum{Scenes: scenes}
+			var err error
+			if c.LineLengths, err = wholeNumbers(lengths, 2); err != nil {
+				return usage(fmt.Errorf("--line-length: %w", err))
+			}
+			if len(scenes) == 0 || slices.Contains(scenes, "") {
+				return usage(errors.New("--scene is empty"))
+			}
+			b.whole, b.inputs = true, "--env "+env+", --stations "+stations
+			if len(trains) == 0 {
+				return usage(errors.New("--n-agents is empty"))
+			}
 			for _, text := range trains {
 				r, err := parseTrains(text)
 				if err != nil {
@@ -203,7 +223,7 @@ With it every one is reset with the seed.`,
 				}
 				c.Trains = append(c.Trains, r)
 			}
-			if err := readProduct("stations", stations, railfile.ReadStations, &c.Stations); err != nil {
+			if err := readProduct("stations", stations, "a file of stations", railfile.ReadStations, &c.Stations); err != nil {
 				return err
 			}
 			file, err := readEnvironment(env)
@@ -237,12 +257,28 @@ With it every one is reset with the seed.`,
 	flags := cmd.Flags()
 	flags.StringVar(&env, "env", "", "the environment whose map is used")
 	flags.StringVar(&stations, "stations", "", "its stations.pkl")
-	flags.IntSliceVar(&lengths, "line-length", []int{2, 3, 4}, "stations on a train's line, start and target included")
+	flags.StringSliceVar(&lengths, "line-length", []string{"2", "3", "4"}, "stations on a train's line, start and target included")
 	flags.StringSliceVar(&trains, "n-agents", []string{"1", "10", "25"}, "trains, or ranges of them")
 	flags.StringSliceVar(&scenes, "scene", []string{"scene_1", "scene_4", "scene_5"}, "parts of the map")
 	flags.Var(number[uint64]{&seed, parseResetSeed}, "seed", "reset each environment with this seed (default: go on from the file)")
 	b.flags(cmd, &f, "pkl")
 	return cmd
+}
+
+// wholeNumbers reads the values of a flag that are whole numbers, each at least so large.
+func wholeNumbers(texts []string, least int) ([]int, error) {
+	if len(texts) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	var all []int
+	for _, text := range texts {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least {
+			return nil, fmt.Errorf("%q is not a whole number of at least %d", text, least)
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }
 
 // parseTrains reads a number of trains or a range of them, the end of which is not included.

@@ -192,6 +192,9 @@ func (s *shot) shoot(ctx context.Context, end rail.Time) (*picture.Recording, co
 			end = last
 		}
 	}
+	if s.env.MaxEpisodeSteps() == 0 && !end.Given {
+		return nil, contest.Figures{}, usage(fmt.Errorf("%w, and may never end; give --step or --to", contest.ErrNoLimit))
+	}
 	recording := picture.New(s.env)
 	figures, err := contest.Play(ctx, s.env, s.policy, contest.PlayOptions{
 		Rewards: rail.DefaultRewards(), EndStep: end, After: func() error { return recording.Record(s.env) },

@@ -101,6 +101,9 @@ func (r *railRun) prepare(cmd *cobra.Command, f *railFlags) error {
 	if _, err := f.newPolicy(); err != nil {
 		return err
 	}
+	if err := f.checkAgentSeed(cmd, f.agent); err != nil {
+		return err
+	}
 	rewards, err := f.chosen()
 	if err != nil {
 		return err
@@ -321,6 +324,9 @@ func (r *railRun) one(ctx context.Context, f envFile) (runResult, error) {
 	}
 	if e.Trains() == 0 { // before anything is made
 		return result, played(f.path, contest.ErrNoTrains)
+	}
+	if e.MaxEpisodeSteps() == 0 && r.end == 0 {
+		return result, usage(fmt.Errorf("%s: %w, and may never end; give --end-step", f.path, contest.ErrNoLimit))
 	}
 	if err := r.checkFork(e); err != nil {
 		return result, err

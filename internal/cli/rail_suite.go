@@ -5,7 +5,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
@@ -40,14 +44,11 @@ scene.json and metadata.json. 'skyrail rail compare --suite' judges policies on 
 			if err := s.prepare(); err != nil {
 				return err
 			}
-			if err := s.writeSources(); err != nil {
-				return err
-			}
 			return s.batch.run(a, cmd, &f)
 		},
 	}
 	cmd.Flags().StringVar(&s.competition, "contest", "", "the competition's file (default: contests/ecml-2026.yaml, which the program carries)")
-	cmd.Flags().Var(number[uint64]{&s.seed, parseResetSeed}, "seed", "the seed of the suite")
+	cmd.Flags().Var(number[uint64]{&s.seed, parseResetSeed}, "seed", "the seed of the suite, 0 to 2^64-1")
 	cmd.Flags().StringVar(&s.parameters, "parameters", "", "a suite.yaml whose parameters to use (default: those of this program)")
 	cmd.Flags().StringVar(&s.mapFile, "map", "", "the map: a scene's JSON with the regions of its stations (default: the competition's, which the program carries)")
 	s.batch.flags(cmd, &f, "pkl")
@@ -59,13 +60,6 @@ type railSuite struct {
 	competition, parameters, mapFile string
 	seed                             uint64
 	batch                            batch
-	sources                          []source
-}
-
-// source is a file that says what a suite was made of.
-type source struct {
-	name    string
-	content []byte
 }
 
 // suiteFile is suite.yaml.
@@ -80,6 +74,9 @@ func (s *railSuite) prepare() error {
 	if err := s.batch.prepare(); err != nil {
 		return err
 	}
+	if !slices.Contains(s.batch.formats, ".pkl") {
+		return usage(errors.New("--format json: a suite needs pkl, as a json has neither malfunctions nor closures; pkl,json is both"))
+	}
 	c, err := readCompetition(s.competition)
 	if err != nil {
 		return err
@@ -88,7 +85,7 @@ func (s *railSuite) prepare() error {
 	if err != nil {
 		return usage(fmt.Errorf("--map: %w", err))
 	}
-	p, err := s.readParameters()
+	p, err := s.readParameters(c.Name)
 	if err != nil {
 		return usage(fmt.Errorf("--parameters: %w", err))
 	}
@@ -109,12 +106,15 @@ func (s *railSuite) prepare() error {
 	if err != nil {
 		return err
 	}
-	s.sources = []source{{"suite.yaml", parameters}, {"scene.json", sceneJSON.Bytes()}, {"metadata.json", metadataJSON.Bytes()}}
+	s.batch.sources = []source{{"suite.yaml", parameters}, {"scene.json", sceneJSON.Bytes()}, {"metadata.json", metadataJSON.Bytes()}}
 	if err := generate.MarkScenes(scene); err != nil {
 		return err
 	}
-	s.batch.plan, err = deriveLevels(scene, metadata, s.seed)
-	return err
+	s.batch.whole, s.batch.inputs = true, cmp.Or(s.parameters, "the parameters of this program")
+	if s.batch.plan, err = deriveLevels(scene, metadata, s.seed); err != nil {
+		return usage(s.blame(err))
+	}
+	return nil
 }
 
 // blame says whose parameters are wrong.
@@ -148,7 +148,7 @@ func (s *railSuite) readMap() (*generate.Map, error) {
 }
 
 // readParameters reads those of a suite.yaml.
-func (s *railSuite) readParameters() (generate.SuiteParameters, error) {
+func (s *railSuite) readParameters(competition string) (generate.SuiteParameters, error) {
 	if s.parameters == "" {
 		return generate.DefaultSuiteParameters(), nil
 	}
@@ -156,21 +156,78 @@ func (s *railSuite) readParameters() (generate.SuiteParameters, error) {
 	if err != nil {
 		return generate.SuiteParameters{}, err
 	}
-	var f suiteFile
-	if err := yaml.UnmarshalWithOptions(data, &f, yaml.Strict()); err != nil {
+	f, err := readSuiteFile(data)
+	if err == nil && f.Competition != competition {
+		err = fmt.Errorf("its competition is %q, and this is %q; choose with --contest", f.Competition, competition)
+	}
+	if err != nil {
 		return f.Parameters, fmt.Errorf("%s: %w", s.parameters, err)
 	}
 	return f.Parameters, nil
 }
 
-// writeSources writes what the suite is made of.
-func (s *railSuite) writeSources() error {
-	for _, f := range s.sources {
-		if err := putNew(filepath.Join(s.batch.out, f.name), f.content); err != nil {
-			return err
+// readSuiteFile reads a suite.yaml, in which every key has to be there, but for those that may be left out.
+func readSuiteFile(data []byte) (f suiteFile, err error) {
+	d := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
+	if err := d.Decode(&f); err != nil {
+		return f, err
+	}
+	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return f, errors.New("there is more than one document")
+	}
+	// What was understood is written again and compared: a key that is missing or null would count as 0, and a decimal
+	// where a whole number belongs would be cut.
+	var written, understood any
+	again, err := yaml.Marshal(f)
+	if err == nil {
+		err = errors.Join(yaml.Unmarshal(data, &written), yaml.Unmarshal(again, &understood))
+	}
+	if err == nil {
+		err = sameValue("", written, understood)
+	}
+	return f, err
+}
+
+// sameValue says where a file does not say what was understood.
+func sameValue(path string, written, understood any) error {
+	switch u := understood.(type) {
+	case map[string]any:
+		w, _ := written.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(u)) {
+			below := strings.TrimPrefix(path+"."+key, ".")
+			value, ok := w[key]
+			if !ok || value == nil {
+				return fmt.Errorf("%s is missing", below)
+			}
+			if err := sameValue(below, value, u[key]); err != nil {
+				return err
+			}
 		}
+		return nil
+	case []any:
+		w, _ := written.([]any)
+		if len(w) != len(u) {
+			return fmt.Errorf("%s has %d entries that are none, want %d", path, len(u)-len(w), len(u))
+		}
+		for i := range u {
+			if err := sameValue(fmt.Sprintf("%s[%d]", path, i), w[i], u[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if sameText(written) != sameText(understood) {
+		return fmt.Errorf("%s is %v, want a value such as %v", path, written, understood)
 	}
 	return nil
+}
+
+// sameText is a value as text, in which 2 and 2.0 are the same.
+func sameText(v any) string {
+	if f, err := strconv.ParseFloat(fmt.Sprint(v), 64); err == nil {
+		return fmt.Sprint(f)
+	}
+	return fmt.Sprint(v)
 }
 
 // suiteYAML is suite.yaml with its explanations.

@@ -203,9 +203,15 @@ func begin(s *rail.Scenario, state rail.Snapshot, stream numpyrand.RandomState, 
 // the same trains and stops.
 func Scenario(p *railfile.RailProduct, line *railfile.LineProduct, timetable *railfile.TimetableProduct) (*rail.Scenario, error) {
 	n := len(line.Stops)
-	if len(line.Speeds) != n || len(timetable.EarliestDepartures) != n || len(timetable.LatestArrivals) != n {
-		return nil, fmt.Errorf("the line has %d trains and %d speeds, the timetable %d earliest departures and %d latest arrivals: want as many of each",
-			n, len(line.Speeds), len(timetable.EarliestDepartures), len(timetable.LatestArrivals))
+	if len(timetable.EarliestDepartures) != n || len(timetable.LatestArrivals) != n {
+		return nil, fmt.Errorf("the line has %d trains, the timetable %d earliest departures and %d latest arrivals: want as many of each",
+			n, len(timetable.EarliestDepartures), len(timetable.LatestArrivals))
+	}
+	if err := checkLine(p, line); err != nil {
+		return nil, err
+	}
+	if timetable.MaxEpisodeSteps < 1 {
+		return nil, fmt.Errorf("the timetable has max_episode_steps %d, want at least 1", timetable.MaxEpisodeSteps)
 	}
 	s := &rail.Scenario{
 		Width: p.Width, Height: p.Height, Grid: p.Grid, LevelFree: p.LevelFree,
@@ -222,13 +228,33 @@ func Scenario(p *railfile.RailProduct, line *railfile.LineProduct, timetable *ra
 	return s, nil
 }
 
+// checkLine says why trains cannot run on a railway, as where the two are products of different ones.
+func checkLine(p *railfile.RailProduct, line *railfile.LineProduct) error {
+	if len(line.Speeds) != len(line.Stops) {
+		return fmt.Errorf("the line has %d trains and %d speeds, want as many", len(line.Stops), len(line.Speeds))
+	}
+	for i, stops := range line.Stops {
+		for k, stop := range stops {
+			if len(stop) == 0 {
+				return fmt.Errorf("train %d, stop %d: it has no place", i, k)
+			}
+			for _, c := range stop {
+				if c.Row < 0 || c.Row >= p.Height || c.Col < 0 || c.Col >= p.Width || p.Grid[c.Row*p.Width+c.Col] == 0 {
+					return fmt.Errorf("train %d, stop %d: there is no track at %s; are rails and line of the same railway?", i, k, c.Cell)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // train is a train of its stops and times. The timetable of Flatland 2 knows one time each, of the start and of the
 // target.
 func train(stops [][]rail.Configuration, departures, arrivals []rail.Time) (t rail.Train, err error) {
 	last := len(stops) - 1
 	switch {
-	case last < 1 || len(stops[0]) == 0 || len(stops[last]) == 0:
-		return t, fmt.Errorf("%d stops, want a start and a target at least, each with a place", len(stops))
+	case last < 1:
+		return t, fmt.Errorf("%d stops, want a start and a target at least", len(stops))
 	case len(departures) == 1 && len(arrivals) == 1 && last == 1:
 		departures, arrivals = []rail.Time{departures[0], {}}, []rail.Time{{}, arrivals[0]}
 	case len(departures) != len(stops) || len(arrivals) != len(stops):

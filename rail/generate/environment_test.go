@@ -34,6 +34,7 @@ func TestParametersRefuse(t *testing.T) {
 		"no speeds":                       {func(p *Parameters) { p.Line.SpeedRatios = []railfile.SpeedRatio{} }, "speed_ratios"},
 		"a speed of 0":                    {func(p *Parameters) { p.Line.SpeedRatios = []railfile.SpeedRatio{{Speed: 0, Share: 1}} }, "speed_ratios 0: want speeds above 0"},
 		"a speed above 1":                 {func(p *Parameters) { p.Line.SpeedRatios = []railfile.SpeedRatio{{Speed: 2, Share: 1}} }, "speed_ratios 2: want speeds above 0"},
+		"a speed that counts as 0":        {func(p *Parameters) { p.Line.SpeedRatios = []railfile.SpeedRatio{{Speed: 1e-9, Share: 1}} }, "speed_ratios 1e-09: it counts as 0"},
 		"a legacy seed too large":         {func(p *Parameters) { p.Legacy, p.Seed = true, 1<<32 }, "seed 4294967296: the legacy generator"},
 	} {
 		p := DefaultParameters()
@@ -145,10 +146,13 @@ func TestScenarioRefuses(t *testing.T) {
 		timetable func(*railfile.TimetableProduct)
 		want      string
 	}{
+		"a stop off the tracks":  {func(l *railfile.LineProduct) { l.Stops[4][1][0].Cell = rail.Cell{} }, nil, "train 4, stop 1: there is no track at (0, 0)"},
+		"a stop off the grid":    {func(l *railfile.LineProduct) { l.Stops[4][0][0].Row = 30 }, nil, "train 4, stop 0: there is no track at (30, "},
+		"no steps":               {nil, func(p *railfile.TimetableProduct) { p.MaxEpisodeSteps = 0 }, "max_episode_steps 0, want at least 1"},
 		"speeds of fewer trains": {func(l *railfile.LineProduct) { l.Speeds = l.Speeds[1:] }, nil, "the line has 7 trains and 6 speeds"},
 		"times of fewer trains":  {nil, func(p *railfile.TimetableProduct) { p.LatestArrivals = p.LatestArrivals[1:] }, "and 6 latest arrivals"},
 		"one stop":               {func(l *railfile.LineProduct) { l.Stops[2] = l.Stops[2][:1] }, nil, "train 2: 1 stops"},
-		"a stop without a place": {func(l *railfile.LineProduct) { l.Stops[2][0] = nil }, nil, "train 2: 2 stops, want a start"},
+		"a stop without a place": {func(l *railfile.LineProduct) { l.Stops[2][0] = nil }, nil, "train 2, stop 0: it has no place"},
 		"times of fewer stops":   {nil, func(p *railfile.TimetableProduct) { p.EarliestDepartures[3] = p.EarliestDepartures[3][:1] }, "train 3: 1 earliest departures and 2 latest arrivals, want 2"},
 		"no time at the target":  {nil, func(p *railfile.TimetableProduct) { p.LatestArrivals[1][1] = rail.Time{} }, "train 1: want an earliest departure"},
 		"no time from the start": {nil, func(p *railfile.TimetableProduct) { p.EarliestDepartures[1][0] = rail.Time{} }, "train 1: want an earliest departure"},
@@ -230,6 +234,28 @@ func TestCutOffLines(t *testing.T) {
 	}
 }
 
+// TestNoWayAtAllIsAnError: without a way for any train the episode would have no steps.
+func TestNoWayAtAllIsAnError(t *testing.T) {
+	const east, north = 1025, 32800
+	r, err := NewRailway(&railfile.RailProduct{Width: 2, Height: 1, Grid: []rail.Transitions{east, north}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := &railfile.LineProduct{
+		Stops:  [][][]rail.Configuration{{{{Heading: rail.West}}, {{Cell: rail.Cell{Col: 1}, Heading: rail.NoHeading}}}},
+		Speeds: []rail.Fraction{rail.Whole(1)},
+	}
+	rng := numpyrand.NewRandomState(1)
+	_, err = Timetable(r, line, &rng)
+	if wrong := (*ParameterError)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "no way leads any of the trains to its target") {
+		t.Errorf("got error %v", err)
+	}
+	line.Speeds = nil
+	if _, err = Timetable(r, line, &rng); err == nil || !strings.Contains(err.Error(), "the line has 1 trains and 0 speeds") {
+		t.Errorf("no speeds: got error %v", err)
+	}
+}
+
 // TestSaveRoundTrip: what is generated is the same after it was saved and read.
 func TestSaveRoundTrip(t *testing.T) {
 	p := DefaultParameters()
@@ -281,17 +307,24 @@ func TestSamplingRefuses(t *testing.T) {
 		trains int
 		want   string
 	}{
-		"an unknown scene": {Sampling{stations, "scene_6", 2}, 1, "scene scene_6: no station is part of it; want one of [scene_1 scene_2 scene_3 scene_4 scene_5]"},
-		"no trains":        {Sampling{stations, "", 2}, 0, "n_agents 0"},
-		"a short line":     {Sampling{stations, "", 1}, 1, "line_length 1"},
-		"no stations":      {Sampling{&railfile.Stations{}, "", 2}, 1, "cities 0"},
+		"an unknown scene":      {Sampling{stations, "scene_6", 2}, 1, "scene scene_6: no station is part of it; want one of [scene_1 scene_2 scene_3 scene_4 scene_5]"},
+		"no trains":             {Sampling{stations, "", 2}, 0, "n_agents 0"},
+		"a short line":          {Sampling{stations, "", 1}, 1, "line_length 1"},
+		"a file without tracks": {Sampling{without(stations, func(s *railfile.Stations) { s.Tracks = nil }), "", 2}, 1, "the stations file has 25 city_positions, 25 city_orientations, 0 train_stations"},
+		"a file without scenes": {Sampling{without(stations, func(s *railfile.Stations) { s.Scenes = nil }), "scene_1", 2}, 1, "the stations file has"},
+		"no stations":           {Sampling{&railfile.Stations{}, "", 2}, 1, "cities 0"},
 	} {
-		_, err := c.s.Sample(e, c.trains, nil)
-		if wrong := (*ParameterError)(nil); !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: got error %v, want a ParameterError: %s…", name, err, c.want)
+		if _, err := c.s.Sample(e, c.trains, nil); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: got error %v, want %s…", name, err, c.want)
 		}
 	}
 	if !reflect.DeepEqual(e.Snapshot(), before) {
 		t.Error("the environment was changed")
 	}
+}
+
+func without(s *railfile.Stations, change func(*railfile.Stations)) *railfile.Stations {
+	c := *s
+	change(&c)
+	return &c
 }

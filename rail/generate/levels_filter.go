@@ -64,7 +64,7 @@ func attributeKeys(t *railfile.Timetable, attribute string) ([]string, error) {
 		return []string{floatKey(t.DwellTime.Value)}, nil
 	case "scene":
 		if t.Scene == nil {
-			return nil, errors.New("it has no scene: mark the scenes first, or add it to the file")
+			return nil, errors.New("it has no scene: add the key to the timetable, or take the scenes from the names")
 		}
 		keys := make([]string, len(t.Scene))
 		for i, name := range t.Scene {

@@ -541,7 +541,7 @@ func TestLevelRefusals(t *testing.T) {
 		"a sample of too many":      {"", "", levelMetadata(`{"trainCategories": {"IC": {}}, "postSampler": {"num": 2}}`), "l, s: postSampler.num: 2 of 1 trains cannot be drawn"},
 		"a sample of none":          {"", "", levelMetadata(`{"trainCategories": {}, "postSampler": {"num": 0}}`), "postSampler.num: 0 of 0 trains"},
 		"a negative sample":         {"", "", levelMetadata(`{"trainCategories": {"IC": {}}, "postSampler": {"num": -1}}`), "postSampler.num: -1 of 1 trains"},
-		"an unmarked scene":         {"", "", filtered("scene"), `l, s: timetable "IC 1.1": attributeFilter.key is "scene": it has no scene: mark`},
+		"an unmarked scene":         {"", "", filtered("scene"), `l, s: timetable "IC 1.1": attributeFilter.key is "scene": it has no scene: add the key`},
 		"an unknown attribute":      {"", "", filtered("colour"), `attributeFilter.key is "colour": it has no such attribute`},
 		"an object":                 {"", "", filtered("tags"), `timetable "S back": attributeFilter.key is "tags": it is not a text`},
 		"stops":                     {"", "", filtered("stops"), `attributeFilter.key is "stops": it is not a text`},

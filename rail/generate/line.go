@@ -94,7 +94,8 @@ func (g SparseLine) check(r *Railway, trains int) error {
 	return nil
 }
 
-const maxTrains = 1 << 20
+// maxTrains bounds the trains, so that there is room for all of them in a file.
+const maxTrains = 1 << 15
 
 // drawPart draws where a train starts in one city to get to another, and the station there.
 func drawPart(r *Railway, from, to int, rng *numpyrand.RandomState) (start rail.Configuration, target rail.Cell) {
@@ -126,6 +127,9 @@ func (g SparseLine) drawSpeeds(speeds []rail.Fraction, rng *numpyrand.RandomStat
 		var err error
 		if exact[k], err = rail.Snap(s.Speed); err != nil {
 			return &ParameterError{"speed_ratios", s.Speed, err.Error()}
+		}
+		if exact[k].Sign() <= 0 {
+			return &ParameterError{"speed_ratios", s.Speed, "it counts as 0; want a larger speed"}
 		}
 	}
 	drawn := make([]int, len(speeds))

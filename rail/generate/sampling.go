@@ -52,6 +52,10 @@ func (s Sampling) Sample(e *rail.Env, trains int, seed *uint64) (*rail.Env, erro
 // hints are the stations of the scene.
 func (s Sampling) hints() (railfile.Stations, error) {
 	all := s.Stations
+	if n := len(all.Cities); len(all.Orientations) != n || len(all.Tracks) != n || s.Scene != "" && len(all.Scenes) != n {
+		return *all, fmt.Errorf("the stations file has %d city_positions, %d city_orientations, %d train_stations and %d scenes_with_station: want as many of each",
+			n, len(all.Orientations), len(all.Tracks), len(all.Scenes))
+	}
 	if s.Scene == "" {
 		return *all, nil
 	}

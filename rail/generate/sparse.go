@@ -81,14 +81,14 @@ type city struct {
 
 func newBuilder(g SparseRail, width, height int, rng *numpyrand.RandomState) (*builder, error) {
 	switch {
-	case width < 1 || height < 1 || width > maxSide || height > maxSide:
-		return nil, &ParameterError{"x_dim, y_dim", fmt.Sprintf("%d, %d", width, height), fmt.Sprintf("want 1 to %d", maxSide)}
+	case width < 1 || height < 1 || width > maxCells || height > maxCells || width*height > maxCells:
+		return nil, &ParameterError{"x_dim, y_dim", fmt.Sprintf("%d, %d", width, height), fmt.Sprintf("want at least 1, and at most %d cells", maxCells)}
 	case !(g.LevelFree >= 0 && g.LevelFree <= 1):
 		return nil, &ParameterError{"p_level_free", g.LevelFree, "want a share, 0 to 1"}
 	case g.RailsBetweenCities < 1:
 		return nil, &ParameterError{"max_rails_between_cities", g.RailsBetweenCities, "want at least 1"}
-	case g.RailPairsInCity > maxSide:
-		return nil, &ParameterError{"max_rail_pairs_in_city", g.RailPairsInCity, fmt.Sprintf("want at most %d", maxSide)}
+	case g.RailPairsInCity > maxPairs:
+		return nil, &ParameterError{"max_rail_pairs_in_city", g.RailPairsInCity, fmt.Sprintf("want at most %d", maxPairs)}
 	}
 	b := &builder{SparseRail: g, width: width, height: height, rng: rng, repairs: numpyrand.NewRandomState(12)}
 	b.pairs = max(1, g.RailPairsInCity)
@@ -114,8 +114,10 @@ func newBuilder(g SparseRail, width, height int, rng *numpyrand.RandomState) (*b
 	return b, nil
 }
 
-// maxSide bounds the sides of a grid, so that it has no more cells than an engine takes.
-const maxSide = 1 << 12
+const (
+	maxCells = 1 << 20 // of a grid, so that there is room for all of them in a file
+	maxPairs = 1 << 12 // of tracks in a city
+)
 
 // build lays the tracks. The order of the stages is part of the result.
 func (b *builder) build() (*railfile.RailProduct, error) {

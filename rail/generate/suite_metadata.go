@@ -68,6 +68,9 @@ func (s *SuiteScenario) timetable(scene *railfile.Scene, trains int) (*railfile.
 			names, lines = append(names, c.Name), append(lines, n)
 		}
 	}
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("no line is left in %s: lower without, or add lines to groups", s.Scene)
+	}
 	times, ok := suiteTrainTimes(lines, trains)
 	if !ok {
 		return nil, fmt.Errorf("%d trains cannot be had from lines of which %d are %s: change the counts in groups",

@@ -33,15 +33,15 @@ func timetable(r *Railway, line *railfile.LineProduct, rng *numpyrand.RandomStat
 	if n == 0 {
 		return nil, &ParameterError{"n_agents", n, "want at least 1"}
 	}
+	if err := checkLine(r.RailProduct, line); err != nil {
+		return nil, err
+	}
 	parts := make([][]int, n)        // of each train, the cells from stop to stop
 	alone := make([]float64, n)      // steps of each train if it were alone
 	sum, longest := new(big.Rat), 0. // of all trains, exactly
 	for i, stops := range line.Stops {
 		cells := 0
 		for k := range len(stops) - 1 {
-			if len(stops[k]) == 0 || len(stops[k+1]) == 0 {
-				return nil, fmt.Errorf("train %d: a stop has no place", i)
-			}
 			parts[i] = append(parts[i], r.cells(stops[k][0], stops[k+1][0].Cell))
 			cells += parts[i][k]
 		}
@@ -64,6 +64,9 @@ func timetable(r *Railway, line *railfile.LineProduct, rng *numpyrand.RandomStat
 	long := int(math.Ceil(longest*1.5) + delay)
 	short := int(float64(int(8*(float64(r.Width+r.Height)+float64(n)/float64(cities)))) * 3)
 	p := &railfile.TimetableProduct{MaxEpisodeSteps: min(long, short)}
+	if p.MaxEpisodeSteps < 1 {
+		return nil, &ParameterError{"n_agents", n, "no way leads any of the trains to its target, and the episode would have no steps; want another seed, or more trains"}
+	}
 	latest := p.MaxEpisodeSteps - int(float64(p.MaxEpisodeSteps)*0.05)
 	for i := range line.Stops {
 		travel := int(math.Ceil(float64(alone[i]*1.3) + delay))

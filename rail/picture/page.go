@@ -30,15 +30,22 @@ type pageData struct {
 	Height    int         `json:"height"`
 	Grid      string      `json:"grid"`    // base64 of 16 bits a cell, least byte first, row by row
 	Bridges   []int       `json:"bridges"` // cells, row*width+col
-	Region    [4]int      `json:"region"`  // row, column, height, width
-	First     int         `json:"first"`   // step
-	Steps     int         `json:"steps"`   // how many
-	Limit     int         `json:"limit"`   // max_episode_steps, 0: none
+	Closures  []pageShut  `json:"closures"`
+	Region    [4]int      `json:"region"` // row, column, height, width
+	First     int         `json:"first"`  // step
+	Steps     int         `json:"steps"`  // how many
+	Limit     int         `json:"limit"`  // max_episode_steps, 0: none
 	Selected  []int       `json:"selected"`
 	Trains    []pageTrain `json:"trains"`
 	Fractions []string    `json:"fractions"`
 	Runs      string      `json:"runs"` // base64 of what runs writes
 	States    []pageState `json:"states"`
+}
+
+type pageShut struct {
+	From  int   `json:"from"`  // step
+	Until int   `json:"until"` // step, not included
+	Cells []int `json:"cells"` // row*width+col
 }
 
 type pageTrain struct {
@@ -65,7 +72,7 @@ type pageState struct {
 func (r *Recording) writePage(w io.Writer, o *Options, from, to int) error {
 	region := o.Region.of(r.net)
 	d := pageData{
-		Title: o.Title, Width: r.net.Width(), Height: r.net.Height(), Bridges: []int{}, First: from, Steps: to - from + 1,
+		Title: o.Title, Width: r.net.Width(), Height: r.net.Height(), Bridges: []int{}, Closures: []pageShut{}, First: from, Steps: to - from + 1,
 		Limit: r.scenario.MaxEpisodeSteps, Selected: append([]int{}, o.Selected...), Trains: []pageTrain{}, Fractions: []string{},
 		Runs: base64.StdEncoding.EncodeToString(r.runs(from, to)), Region: [4]int{region.Row, region.Col, region.Height, region.Width},
 	}
@@ -75,6 +82,13 @@ func (r *Recording) writePage(w io.Writer, o *Options, from, to int) error {
 		if bridge {
 			d.Bridges = append(d.Bridges, k)
 		}
+	}
+	for _, c := range r.closures {
+		shut := pageShut{From: c.From, Until: c.Until}
+		for _, cell := range c.Cells {
+			shut.Cells = append(shut.Cells, cell.Row*r.net.Width()+cell.Col)
+		}
+		d.Closures = append(d.Closures, shut)
 	}
 	d.Grid = base64.StdEncoding.EncodeToString(grid)
 	for _, f := range r.fractions {

@@ -361,6 +361,15 @@ function frame(c, cx, cy, sz) {
   c.lineWidth = Math.max(0.11 * sz, 1.6);
   c.strokeRect(cx - 0.48 * sz, cy - 0.48 * sz, 0.96 * sz, 0.96 * sz);
 }
+function cross(c, cx, cy, sz) {
+  const r = 0.36 * sz;
+  c.strokeStyle = ALARM;
+  c.lineWidth = sz > 2 ? Math.max(0.12 * sz, 1.6) : 0.12 * sz; // a sign is drawn in cells
+  c.beginPath();
+  c.moveTo(cx - r, cy - r); c.lineTo(cx + r, cy + r);
+  c.moveTo(cx - r, cy + r); c.lineTo(cx + r, cy - r);
+  c.stroke();
+}
 function breakdown(c, x, y, sz, text) {
   if (0.3 * sz < 6.5) {
     for (const [color, r] of [["#fff", 0.24], [ALARM, 0.19]]) { c.fillStyle = color; c.beginPath(); c.arc(x, y, r * sz, 0, 7); c.fill(); }
@@ -398,6 +407,13 @@ function drawTrains() {
   c.rect(EDGE, EDGE, width, height);
   c.clip();
   c.setLineDash([]);
+  for (const shut of data.closures) {
+    if (data.first + k < shut.from || data.first + k >= shut.until) continue;
+    for (const cell of shut.cells) {
+      const row = Math.floor(cell / W), col = cell % W;
+      if (inRegion(row, col)) cross(c, left + (col + 0.5) * size, top + (row + 0.5) * size, size);
+    }
+  }
   const seen = [];
   for (const [i, col, row, empty] of shown) {
     const x = left + (col + 0.5) * size, y = top + (row + 0.5) * size, at = i * STEPS + k;
@@ -473,6 +489,12 @@ item($("legend"), inCells((c) => {
   drawTracks(c, p, 18);
   c.setLineDash([]); c.strokeStyle = INK; c.lineWidth = 0.1; c.stroke(b);
 }), "dead end");
+if (data.closures.length) item($("legend"), inCells((c) => {
+  const p = new Path2D();
+  trace(p, 0, 0, [1, 3]);
+  drawTracks(c, p, 18);
+  c.setLineDash([]); cross(c, 0, 0, 1);
+}), "closed track");
 
 function tally() {
   const n = new Array(data.states.length + 1).fill(0);

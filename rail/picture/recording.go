@@ -13,6 +13,7 @@ type Recording struct {
 	scenario  *rail.Scenario
 	net       *rail.Network
 	levelFree []bool // by cell, row by row
+	closures  []rail.Closure
 	resets    int
 	first     int // step of the first moment
 	steps     int // moments recorded
@@ -43,6 +44,11 @@ func New(e *rail.Env) *Recording {
 	}
 	for i := range r.levelFree {
 		r.levelFree[i] = e.LevelFree(net.Cell(rail.Node(4 * i)))
+	}
+	for _, effect := range e.Effects() {
+		if c, ok := effect.(*rail.TrackClosures); ok {
+			r.closures = append(r.closures, c.Closures...)
+		}
 	}
 	r.keep(e)
 	return r
@@ -97,6 +103,23 @@ func (r *Recording) Trains() int { return len(r.scenario.Trains) }
 func (r *Recording) at(step int) []moment {
 	k, n := step-r.first, r.Trains()
 	return r.moments[k*n : (k+1)*n]
+}
+
+// shut are the cells that are closed in a step, each once.
+func (r *Recording) shut(step int) []rail.Cell {
+	var cells []rail.Cell
+	seen := map[rail.Cell]bool{}
+	for i := range r.closures {
+		if c := &r.closures[i]; c.From <= step && step < c.Until {
+			for _, cell := range c.Cells {
+				if !seen[cell] {
+					seen[cell] = true
+					cells = append(cells, cell)
+				}
+			}
+		}
+	}
+	return cells
 }
 
 // nexts returns for each moment of a train on the map the node it goes to when it leaves its own, NoNode if it was not

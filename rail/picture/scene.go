@@ -37,7 +37,7 @@ func newScene(r *Recording, o *Options, size float64) *scene {
 	width, height := float64(s.region.Width)*size, float64(s.region.Height)*size
 	s.w = math.Ceil(max(width+coordinates+2*edge, narrowest))
 	_, counted := flow(s.tallies(r.first), s.inner())
-	_, signed := flow(signs(), s.inner())
+	_, signed := flow(s.signs(), s.inner())
 	s.map0 = xy{edge + coordinates, edge + titleHeight + counted + coordinates}
 	s.h = math.Ceil(s.map0.y + height + 8 + signed + edge)
 	s.badges = s.placeBadges()
@@ -68,7 +68,7 @@ func (s *scene) ground(c canvas) {
 		b.draw(c)
 	}
 	bottom := s.map0.y + float64(s.region.Height)*s.size + 8
-	drawEntries(c, signs(), xy{edge, bottom}, s.inner())
+	drawEntries(c, s.signs(), xy{edge, bottom}, s.inner())
 }
 
 // grid draws the land with the numbers of rows and columns.
@@ -148,6 +148,11 @@ func (s *scene) draw(c canvas, step int) {
 	c.write(look, xy{edge, edge + 17}, drawing.Left, look.Fit(s.title, s.inner()-look.Width(now)-20))
 	drawEntries(c, s.tallies(step), xy{edge, edge + titleHeight}, s.inner())
 
+	for _, cell := range s.shut(step) {
+		if s.region.holds(cell) {
+			drawShut(c, s.centre(cell), s.size)
+		}
+	}
 	trains := s.at(step)
 	occupied := map[rail.Cell]bool{}
 	for i := range trains {
@@ -262,7 +267,7 @@ func (s *scene) tallies(step int) []entry {
 }
 
 // signs explain the rest of what is drawn.
-func signs() []entry {
+func (s *scene) signs() []entry {
 	at := func(r role, strong bool) func(canvas, xy) {
 		return func(c canvas, at xy) {
 			drawPlace(c, at, signSize*0.9, r, strong)
@@ -271,7 +276,7 @@ func signs() []entry {
 			}
 		}
 	}
-	return []entry{
+	all := []entry{
 		{at(start, false), "start"},
 		{at(stop, false), "stop"},
 		{at(target, false), "target"},
@@ -287,6 +292,13 @@ func signs() []entry {
 			c.stroke(ink, 2, l.buffer(at, signSize))
 		}, "dead end"},
 	}
+	if len(s.closures) > 0 {
+		all = append(all, entry{func(c canvas, at xy) {
+			drawTracks(c, signSize, link{rail.West, rail.East}.path(at, signSize))
+			drawShut(c, at, signSize)
+		}, "closed track"})
+	}
+	return all
 }
 
 // flow returns the centres of the signs of entries in a width, from the top left corner, and the height of them all.

@@ -113,3 +113,10 @@ func drawBridge(c canvas, t rail.Transitions, centre xy, size float64) {
 			centre.plus(xy{long, y}.times(size)), centre.plus(xy{long + 0.1, wing}.times(size))))
 	}
 }
+
+// drawShut crosses out a cell whose track is closed.
+func drawShut(c canvas, centre xy, size float64) {
+	r := 0.36 * size
+	cross := append(lines(centre.plus(xy{-r, -r}), centre.plus(xy{r, r})), lines(centre.plus(xy{-r, r}), centre.plus(xy{r, -r}))...)
+	c.stroke(stateColors[rail.Malfunction], max(0.12*size, 1.6), cross)
+}

@@ -381,7 +381,7 @@ func (r *Range) UnmarshalJSON(data []byte) error {
 	}
 	var pair []Number
 	if err := json.Unmarshal(data, &pair); err != nil || len(pair) != 2 {
-		return fmt.Errorf("%s is neither a number nor a list of two", quote(string(data)))
+		return fmt.Errorf("%s is neither a number, a whole one within ±2^53, nor a list of two", quote(string(data)))
 	}
 	*r = Range{pair[0], pair[1], true}
 	return nil
