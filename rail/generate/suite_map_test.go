@@ -218,3 +218,34 @@ func TestReadMapRefuses(t *testing.T) {
 		t.Error("a broken gzip file is read")
 	}
 }
+
+// FuzzReadMap: any bytes are a map on which lines are laid, or an error says why not.
+func FuzzReadMap(f *testing.F) {
+	data, err := os.ReadFile("../../contests/ecml-2026-map.json.gz")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(`{"gridDimensions": {"rows": 1, "cols": 3, "cellSize": 1}, "grid": [[4, 1025, 256]], "overpasses": [],
+		"stations": [{"id": 1, "r": 0, "c": 0}, {"id": 2, "r": 0, "c": 1}, {"id": 2, "r": 0, "c": 2}], "nextStationId": 3, "lines": [], "timetables": [],
+		"trainCategories": {"IC": {"id": 1, "description": "", "speed": 1}},
+		"flatlandLine": {"agent_positions": [], "agent_directions": [], "agent_targets": [], "agent_speeds": []},
+		"flatlandTimetable": {"earliest_departures": [], "latest_arrivals": [], "max_episode_steps": 1},
+		"regions": [{"name": "scene_1", "stationIds": [1, 2]}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := ReadMap(bytes.NewReader(data))
+		if err != nil {
+			if m != nil {
+				t.Fatal("a map beside an error")
+			}
+			return
+		}
+		if m.platforms > 20 {
+			return // it takes its time
+		}
+		p := DefaultSuiteParameters()
+		p.Groups = []SuiteGroup{{"1", m.Regions[0].Name, []SuiteLines{{"IC", 2}}}}
+		p.Levels = []SuiteLevelParameters{{"level_0", []SuiteScenario{{Scene: "scene_1", TravelFactor: 1}}}}
+		_, _ = SuiteScene(m, []SuiteLevel{{"level_0", []int{2}, []int{1}}}, p, 1)
+	})
+}
