@@ -46,6 +46,7 @@ func (t *TrackClosures) stepStart(e *Env) {
 		}
 		left := shutUntil(t.shut.at(tr.node), e.elapsed) - e.elapsed
 		switch {
+		case left <= 0: // the track is open
 		case tr.malfunction == 0:
 			tr.breakDown(left)
 		case tr.malfunction < left:
@@ -64,8 +65,8 @@ func (t *TrackClosures) checkOn(net *Network) error {
 }
 
 func (c *Closure) check(net *Network) error {
-	if c.From < 0 || c.Until <= c.From || c.Until > maxSteps {
-		return fmt.Errorf("from step %d until step %d: want 0 <= from_step < until_step <= %d", c.From, c.Until, maxSteps)
+	if c.From < 0 || c.Until <= c.From || c.Until > MaxSteps {
+		return fmt.Errorf("from step %d until step %d: want 0 <= from_step < until_step <= %d", c.From, c.Until, MaxSteps)
 	}
 	if len(c.Cells) == 0 {
 		return errors.New("it has no cells: name at least one, or leave the closure out")

@@ -231,13 +231,13 @@ func TestClosureRefusals(t *testing.T) {
 		"no end":              {Closure{5, 5, columns(1, 1)}, "effect 1: closure 1: from step 5 until step 5: want 0 <= from_step < until_step <= 1048576"},
 		"an end before":       {Closure{5, 4, columns(1, 1)}, "until step 4"},
 		"a negative step":     {Closure{-1, 4, columns(1, 1)}, "from step -1"},
-		"an end too far":      {Closure{0, maxSteps + 1, columns(1, 1)}, "until step 1048577"},
+		"an end too far":      {Closure{0, MaxSteps + 1, columns(1, 1)}, "until step 1048577"},
 		"no cells":            {Closure{1, 2, nil}, "it has no cells"},
 		"a row outside":       {Closure{1, 2, []Cell{{0, 1}, {1, 0}}}, "cell (1, 0) is outside the grid of 1 rows and 6 columns"},
 		"a column outside":    {Closure{1, 2, columns(5, 6)}, "cell (0, 6) is outside"},
 		"a negative position": {Closure{1, 2, columns(-1, 2)}, "cell (0, -1) is outside"},
 	} {
-		good := Closure{0, maxSteps, columns(0, 5)}
+		good := Closure{0, MaxSteps, columns(0, 5)}
 		effects := []Effect{&TrackClosures{}, &TrackClosures{Closures: []Closure{good, c.closure}}}
 		_, err := New(line(6), Options{Effects: effects})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

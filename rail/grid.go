@@ -86,6 +86,15 @@ func (t Transitions) Rotated(quarters int) Transitions {
 	return t
 }
 
+// The regular cells that generators work with, each as one of its rotations; see [Transitions.Rotated].
+const (
+	StraightTrack Transitions = 32800 // from north to south
+	RightTurn     Transitions = 16386 // of a train that heads north
+	SwitchLeft    Transitions = 37408
+	SwitchRight   Transitions = 49186
+	DoubleSlip    Transitions = 52275
+)
+
 // DiamondCrossing is the cell where two straight tracks cross without a switch; a level-free one is a bridge.
 const DiamondCrossing Transitions = 33825
 

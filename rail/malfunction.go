@@ -42,9 +42,9 @@ func (p MalfunctionParameters) check() error {
 	switch {
 	case math.IsNaN(p.Rate):
 		return errors.New("the malfunction rate is not a number")
-	case p.MinDuration < 0 || p.MaxDuration > maxSteps || p.MinDuration > p.MaxDuration:
+	case p.MinDuration < 0 || p.MaxDuration > MaxSteps || p.MinDuration > p.MaxDuration:
 		return fmt.Errorf("malfunctions last %d to %d steps: want 0 <= min_duration <= max_duration <= %d",
-			p.MinDuration, p.MaxDuration, maxSteps)
+			p.MinDuration, p.MaxDuration, MaxSteps)
 	}
 	return nil
 }

@@ -94,10 +94,12 @@ func (d Delta) String() string {
 	return fmt.Sprint(d.float)
 }
 
-// What bounds a scenario, so that nothing that is counted can overflow; the largest of the competition has 532 trains.
+// MaxSteps bounds the steps of an episode and of a malfunction, and the step in which something happens.
+const MaxSteps = 1 << 20
+
+// What else bounds a scenario, so that nothing that is counted can overflow; the largest of the competition has 532 trains.
 const (
 	maxTrains = 1 << 20
-	maxSteps  = 1 << 20 // of an episode, of a malfunction
 	minTime   = -1 << 40
 )
 
@@ -106,8 +108,8 @@ func (s *Scenario) check() error {
 	if len(s.Trains) > maxTrains {
 		return fmt.Errorf("%d trains: want at most %d", len(s.Trains), maxTrains)
 	}
-	if s.MaxEpisodeSteps < 0 || s.MaxEpisodeSteps > maxSteps {
-		return fmt.Errorf("max_episode_steps is %d, want 0 (none) to %d", s.MaxEpisodeSteps, maxSteps)
+	if s.MaxEpisodeSteps < 0 || s.MaxEpisodeSteps > MaxSteps {
+		return fmt.Errorf("max_episode_steps is %d, want 0 (none) to %d", s.MaxEpisodeSteps, MaxSteps)
 	}
 	inside := func(c Cell) bool { return c.Row >= 0 && c.Row < s.Height && c.Col >= 0 && c.Col < s.Width }
 	for _, c := range s.LevelFree {

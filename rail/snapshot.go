@@ -66,8 +66,8 @@ func (e *Env) Restore(s Snapshot) error {
 	if len(s.Trains) != len(e.trains) {
 		return fmt.Errorf("the state of %d trains for %d trains", len(s.Trains), len(e.trains))
 	}
-	if s.Elapsed < 0 || s.Elapsed > maxSteps {
-		return fmt.Errorf("elapsed_steps is %d, want 0 to %d", s.Elapsed, maxSteps)
+	if s.Elapsed < 0 || s.Elapsed > MaxSteps {
+		return fmt.Errorf("elapsed_steps is %d, want 0 to %d", s.Elapsed, MaxSteps)
 	}
 	for i := range s.Trains {
 		if err := e.checkState(&s.Trains[i]); err != nil {
@@ -113,10 +113,10 @@ func (e *Env) checkState(t *TrainState) error {
 		return fmt.Errorf("speed %s, want 0 to 1", t.Speed)
 	case t.Distance.Sign() < 0 || t.Distance.Cmp(one) >= 0:
 		return fmt.Errorf("distance %s in its cell, want at least 0 and below 1", t.Distance)
-	case t.Malfunction < 0 || t.Malfunction > maxSteps+1 || t.Malfunctions < 0:
-		return fmt.Errorf("%d steps of malfunction left, %d malfunctions: want 0 or more, and at most %d steps", t.Malfunction, t.Malfunctions, maxSteps+1)
-	case t.Arrival.Given && (t.Arrival.Step < 0 || t.Arrival.Step > maxSteps):
-		return fmt.Errorf("arrival in step %d, want 0 to %d", t.Arrival.Step, maxSteps)
+	case t.Malfunction < 0 || t.Malfunction > MaxSteps+1 || t.Malfunctions < 0:
+		return fmt.Errorf("%d steps of malfunction left, %d malfunctions: want 0 or more, and at most %d steps", t.Malfunction, t.Malfunctions, MaxSteps+1)
+	case t.Arrival.Given && (t.Arrival.Step < 0 || t.Arrival.Step > MaxSteps):
+		return fmt.Errorf("arrival in step %d, want 0 to %d", t.Arrival.Step, MaxSteps)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package generate
 
 import (
 	"fmt"
-	"slices"
 
 	"skyrail/rail"
 	"skyrail/rail/railfile"
@@ -18,7 +17,7 @@ func (b *builder) planCities() error {
 		if b.GridMode {
 			c.orientation = rail.Heading(b.rng.Randint(0, 4))
 		} else {
-			c.orientation = toward(c.center, b.nearestCity(c.center))
+			c.orientation = toward(c.center, b.nearestCity(i))
 		}
 		b.planTracks(c)
 		b.takeCells(c)
@@ -35,14 +34,15 @@ func (b *builder) planCities() error {
 	return nil
 }
 
-// nearestCity is the nearest other city, the first of equally far ones.
-func (b *builder) nearestCity(from rail.Cell) rail.Cell {
-	order := make([]rail.Cell, len(b.cities))
-	for i := range b.cities {
-		order[i] = b.cities[i].center
+// nearestCity is the nearest of the other cities, the first of equally far ones.
+func (b *builder) nearestCity(i int) rail.Cell {
+	from, nearest := b.cities[i].center, -1
+	for k := range b.cities {
+		if k != i && (nearest < 0 || distance(from, b.cities[k].center) < distance(from, b.cities[nearest].center)) {
+			nearest = k
+		}
 	}
-	slices.SortStableFunc(order, func(p, q rail.Cell) int { return distance(from, p) - distance(from, q) })
-	return order[1] // the first is the city itself
+	return b.cities[nearest].center
 }
 
 // planTracks draws the number of tracks and of those that lead out of the city, and places their ends: on the side of its

@@ -39,20 +39,24 @@ func Closures(net *rail.Network, specs railfile.InfrastructureSpecs, steps int, 
 		return nil, errors.New("closures: there is no straight and no turn that could be closed")
 	}
 	all := &rail.TrackClosures{}
-	rate := 1 / specs.Interval.Value
+	rate, cells := 1/specs.Interval.Value, 0
 	for step := 1; step <= steps; step++ {
 		if rng.Random() >= rate {
 			continue
 		}
 		cell := plain[rng.Randint(0, int64(len(plain)))]
 		duration := int(rng.Randint(int64(*specs.DurationMin), int64(*specs.DurationMax)+1))
-		all.Closures = append(all.Closures, rail.Closure{From: step, Until: step + duration, Cells: closedStretch(net, cell, *specs.Length)})
+		stretch := closedStretch(net, cell, *specs.Length)
+		if cells += len(stretch); cells > mostClosedCells {
+			return nil, fmt.Errorf("infrastructureSpecs: closures of more than %d cells: want a longer closure_interval or a smaller closure_length", mostClosedCells)
+		}
+		all.Closures = append(all.Closures, rail.Closure{From: step, Until: step + duration, Cells: stretch})
 	}
 	return all, nil
 }
 
-// mostClosureSteps bounds the step in which a closure ends, as the engine does.
-const mostClosureSteps = 1 << 20
+// mostClosedCells bounds the cells of all closures together.
+const mostClosedCells = 1 << 20
 
 func checkClosures(s railfile.InfrastructureSpecs, steps int) error {
 	switch {
@@ -65,18 +69,19 @@ func checkClosures(s railfile.InfrastructureSpecs, steps int) error {
 			*s.DurationMin, *s.DurationMax)
 	case *s.Length < 1:
 		return fmt.Errorf("infrastructureSpecs: closure_length is %d, want 1 or more cells", *s.Length)
-	case steps < 0 || steps > mostClosureSteps || *s.DurationMax > mostClosureSteps-steps:
+	case steps < 0 || steps > rail.MaxSteps || *s.DurationMax > rail.MaxSteps-steps:
 		return fmt.Errorf("infrastructureSpecs: closures of up to %d steps in an episode of %d: want 0 or more steps, and at most %d together",
-			*s.DurationMax, steps, mostClosureSteps)
+			*s.DurationMax, steps, rail.MaxSteps)
 	}
 	return nil
 }
 
 // isPlainTrack says whether a cell is a straight or a turn.
 func isPlainTrack(t rail.Transitions) bool {
-	switch t {
-	case 32800, 1025, 16386, 4608, 2064, 72:
-		return true
+	for quarters := range 4 {
+		if t == rail.StraightTrack.Rotated(quarters) || t == rail.RightTurn.Rotated(quarters) {
+			return true
+		}
 	}
 	return false
 }

@@ -16,7 +16,7 @@ func (b *builder) connectCities() {
 			neighbour := &b.cities[neighbours.on(side)]
 			for _, start := range c.outer[side] {
 				end := nearestOuter(neighbour, start)
-				if path := b.search.path(start, end); path != nil {
+				if path := b.search.path(start, end); len(path) > 1 { // two cities may share the cell where tracks leave them
 					b.layPath(path)
 					b.lines = append(b.lines, path...)
 				}

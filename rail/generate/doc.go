@@ -14,5 +14,6 @@
 // are taken; where the code keeps an oddity of it on purpose, the comment says quirk. What the competition's organisers
 // did not publish is ours, and says so: [SuiteScene], [SuiteMetadata] and [Closures].
 //
-// The package does not read or write files (rail/railfile) and does not run episodes.
+// The package does not run episodes, and of files it reads none but a suite's map ([ReadMap]); for the others there is
+// rail/railfile.
 package generate

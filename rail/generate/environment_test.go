@@ -114,6 +114,52 @@ func TestGivenProducts(t *testing.T) {
 	}
 }
 
+// TestRegenerateForgetsVisits: what trains did before counts for nothing on a new railway.
+func TestRegenerateForgetsVisits(t *testing.T) {
+	p := DefaultParameters()
+	p.Seed = 3
+	e, err := Environment(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	actions := make([]rail.Action, e.Trains())
+	for i := range actions {
+		actions[i] = rail.MoveForward
+	}
+	for !e.AllDone() {
+		if err := e.Step(actions); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := e.Clone()
+	seed := uint64(4)
+	again, err := Regenerate(e, p, &seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !e.Equal(before) {
+		t.Error("the environment was changed")
+	}
+	effects, ok := again.Effects()[0].(*rail.Breakdowns)
+	if !ok || len(again.Effects()) != 1 {
+		t.Fatalf("got effects %v", again.Effects())
+	}
+	if origin, _ := effects.Origin(); origin == nil {
+		t.Error("the breakdowns have lost their numbers")
+	}
+	p.Seed = 4
+	fresh, err := Environment(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(again.SetEffects(nil), fresh.SetEffects(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if !again.Equal(fresh) || !reflect.DeepEqual(again.Seed().History, []uint64{3, 4}) {
+		t.Errorf("got another environment than a fresh one, or seeds %v", again.Seed().History)
+	}
+}
+
 func TestFlatland2Timetable(t *testing.T) {
 	p := DefaultParameters()
 	made, err := Generate(p)

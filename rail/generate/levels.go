@@ -30,12 +30,11 @@ type Derived struct {
 // What bounds a derivation, so that a few words of metadata cannot take all memory; the largest scenario of the
 // competition has 532 trains.
 const (
-	maxLevelTrains   = 1 << 16 // of a scenario, before the postSampler
-	maxLevelStops    = 1 << 21 // of the trains of all scenarios
-	maxScenarioSteps = 1 << 20 // that the engine takes
-	maxLevelTime     = 1 << 40 // steps, of times, travel times and shifts
-	maxLevelNumber   = 1 << 53 // up to which a float counts
-	maxLevelDigits   = 4300    // that Python reads
+	maxLevelTrains = 1 << 16 // of a scenario, before the postSampler
+	maxLevelStops  = 1 << 21 // of the trains of all scenarios
+	maxLevelTime   = 1 << 40 // steps, of times, travel times and shifts
+	maxLevelNumber = 1 << 53 // up to which a float counts
+	maxLevelDigits = 4300    // that Python reads
 )
 
 // MarkScenes sets the attribute scene of every timetable from its name: the regions of the map that the train belongs
@@ -126,9 +125,9 @@ func (d *Derived) environment(o rail.Options) (*rail.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := s.MaxEpisodeSteps; len(s.Trains) > 0 && n < 1 || n > maxScenarioSteps {
+	if n := s.MaxEpisodeSteps; len(s.Trains) > 0 && n < 1 || n > rail.MaxSteps {
 		return nil, fmt.Errorf("max_episode_steps is %d, want 1 to %d: it comes from the latest arrivals, so change initialShift, periodicity, times or travelFactor",
-			n, maxScenarioSteps)
+			n, rail.MaxSteps)
 	}
 	if o.Effects, err = d.Specs.Effects(); err != nil {
 		return nil, err

@@ -18,9 +18,6 @@ type SparseLine struct {
 	LineLength int
 }
 
-// DefaultSparseLine is the generator as the reference makes it if nothing is asked for; [DefaultParameters] has others.
-func DefaultSparseLine() SparseLine { return SparseLine{LineLength: 2} }
-
 // Generate makes the lines of so many trains. It needs the cities, orientations and stations of the railway.
 //
 // It draws for every second train a permutation of the cities; for each part of a train's line a randint for the

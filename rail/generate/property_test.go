@@ -105,12 +105,12 @@ func checkTracks(p *railfile.RailProduct, pairs int) error {
 func drawParameters(t *rapid.T) Parameters {
 	p := DefaultParameters()
 	p.Agents = rapid.IntRange(1, 8).Draw(t, "n_agents")
-	p.Width, p.Height = rapid.IntRange(10, 45).Draw(t, "x_dim"), rapid.IntRange(10, 45).Draw(t, "y_dim")
+	p.Width, p.Height = rapid.IntRange(10, 90).Draw(t, "x_dim"), rapid.IntRange(10, 90).Draw(t, "y_dim")
 	p.Rail = SparseRail{
 		Cities:             rapid.IntRange(2, 8).Draw(t, "n_cities"),
 		GridMode:           rapid.Bool().Draw(t, "grid_mode"),
-		RailsBetweenCities: rapid.IntRange(1, 10).Draw(t, "max_rails_between_cities"),
-		RailPairsInCity:    rapid.IntRange(0, 5).Draw(t, "max_rail_pairs_in_city"),
+		RailsBetweenCities: rapid.IntRange(1, 24).Draw(t, "max_rails_between_cities"),
+		RailPairsInCity:    rapid.IntRange(0, 10).Draw(t, "max_rail_pairs_in_city"),
 		LevelFree:          rapid.OneOf(rapid.SampledFrom([]float64{0, 1}), rapid.Float64Range(0, 1)).Draw(t, "p_level_free"),
 	}
 	p.Line.LineLength = rapid.IntRange(2, 4).Draw(t, "line_length")
@@ -236,10 +236,11 @@ func FuzzParameters(f *testing.F) {
 	f.Add(2, 25, 25, 4, 1, 1, false, 1., 4, 1., 1., 20, 5, 2, uint64(7), true)
 	f.Add(-1, 0, -3, 1, -4, 0, false, -0.1, 0, 0., 2., -5, -1, -1, uint64(math.MaxUint64), true)
 	f.Add(1<<62, 14, 14, 1<<62, 1<<62, 1<<62, true, math.NaN(), 1<<62, math.Inf(1), math.NaN(), math.MinInt, 1<<62, 1<<62, uint64(0), false)
-	f.Add(2, 34, 30, 40, 4, 8, true, 0., 2, 1., 1., 540, 20, 50, uint64(33), true) // tracks up to the edge
+	f.Add(7, 62, 72, 3, 9, 25, false, 0., 2, 1., 1., 540, 20, 50, uint64(461886493), false) // cities that share a cell
+	f.Add(2, 34, 30, 40, 4, 8, true, 0., 2, 1., 1., 540, 20, 50, uint64(33), true)          // tracks up to the edge
 	f.Fuzz(func(t *testing.T, agents, width, height, cities, pairs, between int, gridMode bool, levelFree float64, lineLength int,
 		speed, share float64, interval, shortest, longest int, seed uint64, legacy bool) {
-		if width > 48 || height > 48 {
+		if width > 96 || height > 96 {
 			width, height = width%49, height%49 // small, or a try takes too long
 		}
 		if agents > 12 && agents <= maxTrains {

@@ -55,6 +55,9 @@ func (r *Railway) to(target rail.Cell) *rail.Distances {
 }
 
 // cells is the number of cells on the shortest way from a configuration to a cell, both included, 0 if there is none.
+//
+// quirk: distances count every transition, but a way takes only those that an action leads along, each a step nearer. In a
+// cell whose transitions are irregular it may so get stuck, and then there is none.
 func (r *Railway) cells(from rail.Configuration, target rail.Cell) int {
 	if from.Cell == target {
 		return 1
@@ -63,15 +66,22 @@ func (r *Railway) cells(from rail.Configuration, target rail.Cell) int {
 	if at == rail.NoNode {
 		return 0
 	}
-	moves := rail.Unreachable
+	distances, left := r.to(target), rail.Unreachable
 	var next [3]rail.Node
-	for _, n := range r.Network.Successors(next[:0], at) {
-		moves = min(moves, r.to(target).From(n))
+	for cells := 1; ; cells++ {
+		best := rail.NoNode
+		for _, n := range r.Network.Successors(next[:0], at) {
+			if d := distances.From(n); d < left {
+				best, left = n, d
+			}
+		}
+		if best == rail.NoNode {
+			return 0
+		}
+		if at = best; left == 0 {
+			return cells + 1
+		}
 	}
-	if moves == rail.Unreachable {
-		return 0
-	}
-	return moves + 2
 }
 
 // reaches says whether a way along the tracks leads from a configuration into a cell. The way may end there against the
@@ -85,7 +95,8 @@ func (r *Railway) reaches(from rail.Configuration, target rail.Cell) bool {
 }
 
 // arrival is the configuration in which the shortest way from another arrives in a cell. Of equally short ways it is the
-// first that a search finds which goes north, east, south and west, in this order.
+// first that a search finds which goes north, east, south and west, in this order, along every transition, also one that
+// no action leads along and into a cell against its tracks, as the reference's does (get_k_shortest_paths).
 func (r *Railway) arrival(from rail.Configuration, target rail.Cell) (rail.Configuration, bool) {
 	start := r.Network.Node(from)
 	if start == rail.NoNode {

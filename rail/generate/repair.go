@@ -6,13 +6,6 @@ import (
 	"skyrail/rail"
 )
 
-// The cells that repairs choose from.
-const (
-	doubleSlip  rail.Transitions = 52275
-	switchRight rail.Transitions = 49186
-	switchLeft  rail.Transitions = 37408
-)
-
 var legal = rail.Kinds()
 
 // brokenCells are the cells of the cities and of the tracks between them that have no regular form or do not join their
@@ -102,14 +95,14 @@ func (b *builder) repair(c rail.Cell) {
 	case 3:
 		b.grid[at] = b.switchFor(hole, b.facing[at]).Rotated(int(hole))
 	case 4:
-		b.grid[at] = doubleSlip.Rotated(b.repairs.Choice(2))
+		b.grid[at] = rail.DoubleSlip.Rotated(b.repairs.Choice(2))
 	}
 }
 
 // switchFor is the switch of a cell without a track on one side, before it is turned there: its point lies where the
 // cell's city wants it, or at random.
 func (b *builder) switchFor(hole, preferred rail.Heading) rail.Transitions {
-	forms := [2]rail.Transitions{switchRight.Rotated(1), switchLeft.Rotated(3)}
+	forms := [2]rail.Transitions{rail.SwitchRight.Rotated(1), rail.SwitchLeft.Rotated(3)}
 	if preferred != rail.NoHeading {
 		switch (preferred - hole + 3) & 3 {
 		case 0:

@@ -21,6 +21,7 @@ func GlobalStream(seed uint64) numpyrand.RandomState {
 const (
 	forIDs      = 1 << 32   // of timetables
 	forClosures = 1<<32 + 1 // of track, in one scenario
+	forLines    = 1<<32 + 2 // of a suite
 )
 
 // ScenarioSeed is the seed of the environment of a scenario, by its place among all that are derived. The reference gives

@@ -19,11 +19,6 @@ type SparseRail struct {
 	LevelFree          float64 // share of the crossings that are bridges, 0 to 1 (p_level_free)
 }
 
-// DefaultSparseRail is the generator as the reference makes it if nothing is asked for; [DefaultParameters] has others.
-func DefaultSparseRail() SparseRail {
-	return SparseRail{Cities: 2, RailsBetweenCities: 2, RailPairsInCity: 2}
-}
-
 // Generate lays the tracks of a grid. The hints of the product are those of the reference; scenes has no meaning here.
 //
 // It draws: at random, a randint for each city; for each city its orientation (grid mode), its number of tracks and of
@@ -159,39 +154,45 @@ func (b *builder) placeCities() {
 	}
 }
 
-// randomPositions draws one cell after the other of those that are far enough from the cities before.
+// randomPositions draws one cell after the other of those that are far enough from the cities before, counted row by row.
 func (b *builder) randomPositions() []rail.Cell {
 	free := make([]bool, len(b.grid))
-	left := 0 // free cells
-	for r := b.radius + 1; r < b.height-b.radius-1; r++ {
-		for c := b.radius + 1; c < b.width-b.radius-1; c++ {
-			free[r*b.width+c] = true
-			left++
+	inRow, left := make([]int, b.height), 0 // free cells
+	set := func(fromRow, toRow, fromCol, toCol int, to bool) {
+		for r := max(fromRow, 0); r < min(toRow, b.height); r++ {
+			for c := max(fromCol, 0); c < min(toCol, b.width); c++ {
+				if at := r*b.width + c; free[at] != to {
+					free[at] = to
+					change := 1
+					if !to {
+						change = -1
+					}
+					inRow[r] += change
+					left += change
+				}
+			}
 		}
 	}
+	border, reach := b.radius+1, 2*(b.radius+1)
+	set(border, b.height-border, border, b.width-border, true)
 	var centers []rail.Cell
 	for len(centers) < b.most && left > 0 {
 		pick := int(b.rng.Randint(0, int64(left)))
-		at := 0
-		for ; ; at++ {
-			if free[at] {
+		row := 0
+		for ; pick >= inRow[row]; row++ {
+			pick -= inRow[row]
+		}
+		col := 0
+		for ; ; col++ {
+			if free[row*b.width+col] {
 				if pick == 0 {
 					break
 				}
 				pick--
 			}
 		}
-		center := rail.Cell{Row: at / b.width, Col: at % b.width}
-		centers = append(centers, center)
-		reach := 2 * (b.radius + 1)
-		for r := max(0, center.Row-reach); r < min(b.height, center.Row+reach+1); r++ {
-			for c := max(0, center.Col-reach); c < min(b.width, center.Col+reach+1); c++ {
-				if free[r*b.width+c] {
-					free[r*b.width+c] = false
-					left--
-				}
-			}
-		}
+		centers = append(centers, rail.Cell{Row: row, Col: col})
+		set(row-reach, row+reach+1, col-reach, col+reach+1, false)
 	}
 	return centers
 }

@@ -84,8 +84,8 @@ type SuiteClosures struct {
 // 4 as they should be; scene_5 has all 37, and 28 without the cargo trains.
 func DefaultSuiteParameters() SuiteParameters {
 	lines := func(ic, re, s, c int) []SuiteLines { return []SuiteLines{{"IC", ic}, {"RE", re}, {"S", s}, {"C", c}} }
-	relaxed := suiteTimes{periodicity: [5]int{90, 90, 90, 90, 90}, shift: 7, travelFactor: 1.6}
-	tight := suiteTimes{periodicity: [5]int{60, 60, 60, 60, 48}, shift: 7, travelFactor: 1.3}
+	relaxed := levelPace{periodicity: [5]int{90, 90, 90, 90, 90}, shift: 7, travelFactor: 1.6}
+	tight := levelPace{periodicity: [5]int{60, 60, 60, 60, 48}, shift: 7, travelFactor: 1.3}
 	none := SuiteMalfunctions{}
 	sample, delays := SuiteMalfunctions{540, 20, 50}, SuiteMalfunctions{10, 2, 5} // the numbers of the published metadata
 	p := SuiteParameters{
@@ -95,7 +95,7 @@ func DefaultSuiteParameters() SuiteParameters {
 		},
 		Apart: 0.6, Roundabout: 1.6, Aside: 2, Detour: 20, TravelFactor: 1.1, DwellTime: 2,
 		Levels: []SuiteLevelParameters{
-			{"level_0", suiteTimes{travelFactor: 1}.scenarios(none, none)},
+			{"level_0", levelPace{travelFactor: 1}.scenarios(none, none)},
 			{"level_1", relaxed.scenarios(none, none)},
 			{"level_2", tight.scenarios(none, none)},
 			{"level_3", relaxed.scenarios(sample, none)},
@@ -113,15 +113,15 @@ func DefaultSuiteParameters() SuiteParameters {
 	return p
 }
 
-// suiteTimes are the times of a level's five scenarios, one for each scene.
-type suiteTimes struct {
+// levelPace are the times of a level's five scenarios, one for each scene.
+type levelPace struct {
 	periodicity  [5]int
 	shift        int
 	travelFactor float64
 }
 
 // scenarios are those of a level. Malfunctions that are zero are none.
-func (t suiteTimes) scenarios(breakdowns, delays SuiteMalfunctions) []SuiteScenario {
+func (t levelPace) scenarios(breakdowns, delays SuiteMalfunctions) []SuiteScenario {
 	given := func(m SuiteMalfunctions) *SuiteMalfunctions {
 		if m == (SuiteMalfunctions{}) {
 			return nil
@@ -155,8 +155,7 @@ func suiteScenesOf(group string) ([]string, error) {
 // [Levels] derives all scenarios, with the metadata of [SuiteMetadata]. The lines of a group stop at most as often as the
 // scenarios allow in which the group is.
 //
-// The same seed gives the same scene. What is drawn comes from numpyrand.NewRandomStateFrom of the seed's two words, low
-// one first, group by group: for every line that is not the way back of the one before it a permutation of pairs of
+// The same seed gives the same scene. What is drawn comes from a stream of its own, group by group: for every line that is not the way back of the one before it a permutation of pairs of
 // stations, and for every line that passes more stations than it may stop at a choice of them.
 //
 // It is an error if levels and parameters do not fit each other or the map.
@@ -164,15 +163,12 @@ func SuiteScene(m *Map, levels []SuiteLevel, p SuiteParameters, seed uint64) (*r
 	if err := p.check(levels); err != nil {
 		return nil, err
 	}
-	rng, err := numpyrand.NewRandomStateFrom([]uint32{uint32(seed), uint32(seed >> 32)})
-	if err != nil {
-		return nil, err
-	}
+	rng := numpyrand.NewHashedRandomState(ScenarioSeed(seed, forLines))
 	scene := &railfile.Scene{
 		GridDimensions: m.Scene.GridDimensions, Grid: m.Scene.Grid, Overpasses: m.Scene.Overpasses,
 		Stations: m.Scene.Stations, NextStationID: m.Scene.NextStationID, TrainCategories: m.Scene.TrainCategories,
 	}
-	b := newSuiteBuilder(m, p, rng)
+	b := newLineBuilder(m, p, rng)
 	for _, g := range p.Groups {
 		stops, err := p.stops(levels, g)
 		if err != nil {
@@ -227,16 +223,16 @@ func (p *SuiteParameters) check(levels []SuiteLevel) error {
 	switch {
 	case !(p.Apart >= 0 && p.Apart < 1):
 		return fmt.Errorf("apart is %v, want 0 to less than 1", p.Apart)
-	case !(p.Roundabout >= 1 && p.Roundabout <= suiteMost):
-		return fmt.Errorf("roundabout is %v, want 1 to %d", p.Roundabout, suiteMost)
-	case p.Aside < 0 || p.Aside > suiteMost:
-		return fmt.Errorf("aside is %d cells, want 0 to %d", p.Aside, suiteMost)
-	case p.Detour < 0 || p.Detour > suiteMost:
-		return fmt.Errorf("detour is %d cells, want 0 to %d", p.Detour, suiteMost)
-	case !(p.TravelFactor > 0 && p.TravelFactor <= suiteMost):
-		return fmt.Errorf("travel_factor is %v, want more than 0, at most %d", p.TravelFactor, suiteMost)
-	case p.DwellTime < 0 || p.DwellTime > suiteMost:
-		return fmt.Errorf("dwell_time is %d steps, want 0 to %d", p.DwellTime, suiteMost)
+	case !(p.Roundabout >= 1 && p.Roundabout <= mostCounted):
+		return fmt.Errorf("roundabout is %v, want 1 to %d", p.Roundabout, mostCounted)
+	case p.Aside < 0 || p.Aside > mostCounted:
+		return fmt.Errorf("aside is %d cells, want 0 to %d", p.Aside, mostCounted)
+	case p.Detour < 0 || p.Detour > mostCounted:
+		return fmt.Errorf("detour is %d cells, want 0 to %d", p.Detour, mostCounted)
+	case !(p.TravelFactor > 0 && p.TravelFactor <= mostCounted):
+		return fmt.Errorf("travel_factor is %v, want more than 0, at most %d", p.TravelFactor, mostCounted)
+	case p.DwellTime < 0 || p.DwellTime > mostCounted:
+		return fmt.Errorf("dwell_time is %d steps, want 0 to %d", p.DwellTime, mostCounted)
 	}
 	for i, g := range p.Groups {
 		if g.Name == "" || strings.ContainsAny(g.Name, " \t\n") {
@@ -246,16 +242,16 @@ func (p *SuiteParameters) check(levels []SuiteLevel) error {
 			return fmt.Errorf("groups[%d]: there is a group %q already", i, g.Name)
 		}
 		for k, l := range g.Lines {
-			if l.Count < 0 || l.Count > suiteMost {
-				return fmt.Errorf("groups[%d].lines[%d]: count is %d, want 0 to %d", i, k, l.Count, suiteMost)
+			if l.Count < 0 || l.Count > mostCounted {
+				return fmt.Errorf("groups[%d].lines[%d]: count is %d, want 0 to %d", i, k, l.Count, mostCounted)
 			}
 		}
 	}
 	return p.checkLevels(levels)
 }
 
-// suiteMost bounds what is counted, so that nothing can overflow.
-const suiteMost = 10000
+// mostCounted bounds what is counted, so that nothing can overflow.
+const mostCounted = 10000
 
 func (p *SuiteParameters) checkLevels(levels []SuiteLevel) error {
 	if len(p.Levels) != len(levels) {
@@ -283,22 +279,22 @@ func (s *SuiteScenario) check(trains, stops int) error {
 	switch {
 	case !slices.Contains(suiteScenes, s.Scene):
 		return fmt.Errorf("scene is %q, want one of %q", s.Scene, suiteScenes)
-	case trains < 1 || trains > suiteMost:
-		return fmt.Errorf("the competition has %d trains, want 1 to %d", trains, suiteMost)
+	case trains < 1 || trains > mostCounted:
+		return fmt.Errorf("the competition has %d trains, want 1 to %d", trains, mostCounted)
 	case stops < 0:
 		return fmt.Errorf("the competition has %d stops at most, want 0 or more", stops)
-	case s.Periodicity < 0 || s.Periodicity > suiteMost:
-		return fmt.Errorf("periodicity is %d steps, want 0 to %d", s.Periodicity, suiteMost)
-	case s.Shift < 0 || s.Shift > suiteMost:
-		return fmt.Errorf("shift is %d steps, want 0 to %d", s.Shift, suiteMost)
-	case !(s.TravelFactor > 0 && s.TravelFactor <= suiteMost):
-		return fmt.Errorf("travel_factor is %v, want more than 0, at most %d", s.TravelFactor, suiteMost)
+	case s.Periodicity < 0 || s.Periodicity > mostCounted:
+		return fmt.Errorf("periodicity is %d steps, want 0 to %d", s.Periodicity, mostCounted)
+	case s.Shift < 0 || s.Shift > mostCounted:
+		return fmt.Errorf("shift is %d steps, want 0 to %d", s.Shift, mostCounted)
+	case !(s.TravelFactor > 0 && s.TravelFactor <= mostCounted):
+		return fmt.Errorf("travel_factor is %v, want more than 0, at most %d", s.TravelFactor, mostCounted)
 	}
 	if c := s.Closures; c != nil {
 		if c.Length < 1 {
 			return fmt.Errorf("closures: length is %d cells, want 1 or more", c.Length)
 		}
-		if err := checkSuiteTimes(c.Interval, c.DurationMin, c.DurationMax); err != nil {
+		if err := checkDisturbance(c.Interval, c.DurationMin, c.DurationMax); err != nil {
 			return fmt.Errorf("closures: %w", err)
 		}
 	}
@@ -307,7 +303,7 @@ func (s *SuiteScenario) check(trains, stops int) error {
 		m    *SuiteMalfunctions
 	}{{"breakdowns", s.Breakdowns}, {"departure_delays", s.DepartureDelays}} {
 		if m.m != nil {
-			if err := checkSuiteTimes(m.m.Interval, m.m.DurationMin, m.m.DurationMax); err != nil {
+			if err := checkDisturbance(m.m.Interval, m.m.DurationMin, m.m.DurationMax); err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
 			}
 		}
@@ -315,12 +311,12 @@ func (s *SuiteScenario) check(trains, stops int) error {
 	return nil
 }
 
-func checkSuiteTimes(interval float64, durationMin, durationMax int) error {
+func checkDisturbance(interval float64, durationMin, durationMax int) error {
 	switch {
 	case !(interval >= 1) || math.IsInf(interval, 1): // 1/interval is the probability of a step
 		return fmt.Errorf("interval is %v steps, want 1 or more", interval)
-	case durationMin < 1 || durationMax < durationMin || durationMax > suiteMost:
-		return fmt.Errorf("duration is %d to %d steps, want 1 to %d, the smaller number first", durationMin, durationMax, suiteMost)
+	case durationMin < 1 || durationMax < durationMin || durationMax > mostCounted:
+		return fmt.Errorf("duration is %d to %d steps, want 1 to %d, the smaller number first", durationMin, durationMax, mostCounted)
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ type suiteStop struct {
 	alternatives []int // stands, this one included
 }
 
-// suiteBuilder lays lines.
-type suiteBuilder struct {
+// lineBuilder lays lines.
+type lineBuilder struct {
 	m       *Map
 	p       SuiteParameters
 	rng     numpyrand.RandomState
@@ -32,8 +32,8 @@ type suiteBuilder struct {
 	targets []int // lines that end there
 }
 
-func newSuiteBuilder(m *Map, p SuiteParameters, rng numpyrand.RandomState) *suiteBuilder {
-	return &suiteBuilder{m, p, rng, make([]int, m.platforms), make([]int, m.platforms)}
+func newLineBuilder(m *Map, p SuiteParameters, rng numpyrand.RandomState) *lineBuilder {
+	return &lineBuilder{m, p, rng, make([]int, m.platforms), make([]int, m.platforms)}
 }
 
 // suiteEnds are the stations at the ends of a line, by index.
@@ -46,7 +46,7 @@ func (e suiteEnds) back() suiteEnds { return suiteEnds{e.to, e.from} }
 //
 // Drawn is, for each line that is no way back, a Permutation of the pairs of stations of ends; the first that suits is
 // taken. For each line that passes more stations than it may stop at, a ChoiceDistinct of them.
-func (b *suiteBuilder) group(g SuiteGroup, stops int) ([]suiteLine, error) {
+func (b *lineBuilder) group(g SuiteGroup, stops int) ([]suiteLine, error) {
 	region, err := b.m.region(g.Region)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (b *suiteBuilder) group(g SuiteGroup, stops int) ([]suiteLine, error) {
 
 // ends are the pairs of stations of a region between which a line may lead: with a way there and back that is not too
 // roundabout, and not among the nearest by their share.
-func (b *suiteBuilder) ends(region *MapRegion) []suiteEnds {
+func (b *lineBuilder) ends(region *MapRegion) []suiteEnds {
 	inside := func(station int) bool { return slices.Contains(region.Stations, b.m.stations[station].id) }
 	direct := func(from, to int) bool {
 		cells := b.m.nearest(from, to)
@@ -94,7 +94,7 @@ func (b *suiteBuilder) ends(region *MapRegion) []suiteEnds {
 }
 
 // wayBack are the ends of a line's way back.
-func (b *suiteBuilder) wayBack(l *suiteLine) suiteEnds {
+func (b *lineBuilder) wayBack(l *suiteLine) suiteEnds {
 	last := len(l.stops) - 1
 	if last > 1 && b.m.stations[b.stationOf(l.stops[last].stand)].border() {
 		last--
@@ -104,7 +104,7 @@ func (b *suiteBuilder) wayBack(l *suiteLine) suiteEnds {
 
 // draw takes a pair of stations that no line of the group joins yet, where there are platforms at which no line starts
 // yet, and with a station between them. What cannot be had is given up, the last of these first.
-func (b *suiteBuilder) draw(region *MapRegion, ends, used []suiteEnds) (suiteEnds, error) {
+func (b *lineBuilder) draw(region *MapRegion, ends, used []suiteEnds) (suiteEnds, error) {
 	order := make([]int, len(ends))
 	b.rng.Permutation(order)
 	for _, want := range []struct{ unused, free, passes bool }{{true, true, true}, {true, true, false}, {true, false, false}, {}} {
@@ -132,13 +132,13 @@ func (b *suiteBuilder) draw(region *MapRegion, ends, used []suiteEnds) (suiteEnd
 }
 
 // free says whether there is a platform for another line between two stations.
-func (b *suiteBuilder) free(e suiteEnds) bool {
+func (b *lineBuilder) free(e suiteEnds) bool {
 	from, _, ok := b.choose(e)
 	return ok && b.starts[b.m.stands[from].platform] == 0
 }
 
 // line lays a line between two stations and takes its platforms.
-func (b *suiteBuilder) line(region *MapRegion, e suiteEnds, stops int) (_ suiteLine, err error) {
+func (b *lineBuilder) line(region *MapRegion, e suiteEnds, stops int) (_ suiteLine, err error) {
 	from, to, ok := b.choose(e)
 	if !ok {
 		return suiteLine{}, fmt.Errorf("there is no way from station %d to station %d", b.m.stations[e.from].id, b.m.stations[e.to].id)
@@ -165,7 +165,7 @@ func (b *suiteBuilder) line(region *MapRegion, e suiteEnds, stops int) (_ suiteL
 
 // keep draws some of the stations that are passed. The last one before a border is always kept: trains only leave it to
 // be out of the way.
-func (b *suiteBuilder) keep(passed []int, stops int, border bool) ([]int, error) {
+func (b *lineBuilder) keep(passed []int, stops int, border bool) ([]int, error) {
 	drawn, from := stops, passed
 	if border && stops > 0 {
 		drawn, from = stops-1, passed[:len(passed)-1]
@@ -184,7 +184,7 @@ func (b *suiteBuilder) keep(passed []int, stops int, border bool) ([]int, error)
 // choose picks the platforms between which a line leads: of those that are hardly farther apart than the nearest, those
 // of the fewest lines, and of these the leftmost, as trains keep to the left in the published scene. A platform counts
 // with the heading in which it is nearer.
-func (b *suiteBuilder) choose(e suiteEnds) (from, to int, ok bool) {
+func (b *lineBuilder) choose(e suiteEnds) (from, to int, ok bool) {
 	nearest := b.m.nearest(e.from, e.to)
 	if nearest == 0 {
 		return 0, 0, false
@@ -205,7 +205,7 @@ func (b *suiteBuilder) choose(e suiteEnds) (from, to int, ok bool) {
 
 // freest is the stand whose platform is used the least, and of these the leftmost, among those that are hardly more than
 // so many cells away. It is -1 if there is none.
-func (b *suiteBuilder) freest(stands, used []int, cells int, away func(stand int) int) int {
+func (b *lineBuilder) freest(stands, used []int, cells int, away func(stand int) int) int {
 	best := -1
 	for _, i := range stands {
 		d := away(i)
@@ -225,13 +225,13 @@ func (b *suiteBuilder) freest(stands, used []int, cells int, away func(stand int
 }
 
 // near says whether there is a way between stands with no long detour.
-func (b *suiteBuilder) near(from, to, cells int) bool {
+func (b *lineBuilder) near(from, to, cells int) bool {
 	d := int(b.m.between[from][to])
 	return d > 0 && d <= cells+b.p.Detour
 }
 
 // leftOf is the number of platforms to the left of a stand.
-func (b *suiteBuilder) leftOf(i int) int {
+func (b *lineBuilder) leftOf(i int) int {
 	s := b.m.stands[i]
 	less, n := fromLeft(s.Heading), 0
 	for _, c := range b.m.stations[s.station].cells {
@@ -242,11 +242,11 @@ func (b *suiteBuilder) leftOf(i int) int {
 	return n
 }
 
-func (b *suiteBuilder) stationOf(stand int) int { return b.m.stands[stand].station }
+func (b *lineBuilder) stationOf(stand int) int { return b.m.stands[stand].station }
 
 // passed are the stands, one in each station of a region that is no border, that trains pass on their way between two
 // stands, in the order of the way: each so little aside that the way on is hardly longer.
-func (b *suiteBuilder) passed(region *MapRegion, from, to int) []int {
+func (b *lineBuilder) passed(region *MapRegion, from, to int) []int {
 	var way []int
 	for at := from; ; at = way[len(way)-1] {
 		next := -1
@@ -270,7 +270,7 @@ func (b *suiteBuilder) passed(region *MapRegion, from, to int) []int {
 
 // leastAside is the stand of a station by which the way between two others is the shortest, the leftmost of several; -1 if
 // the way is too far from the station.
-func (b *suiteBuilder) leastAside(from int, s *mapStation, to int) int {
+func (b *lineBuilder) leastAside(from int, s *mapStation, to int) int {
 	best, least := -1, int(b.m.between[from][to])+b.p.Aside
 	for _, i := range s.stands {
 		there, on := int(b.m.between[from][i]), int(b.m.between[i][to])
@@ -284,7 +284,7 @@ func (b *suiteBuilder) leastAside(from int, s *mapStation, to int) int {
 
 // alternatives are the stands of a stop from the left: the one on the way, and all others of the same heading to which
 // every stand of the stop before leads, and which lead on to the next one of the way, without a long detour.
-func (b *suiteBuilder) alternatives(before suiteStop, here, next int) []int {
+func (b *lineBuilder) alternatives(before suiteStop, here, next int) []int {
 	heading := b.m.stands[here].Heading
 	there, on := int(b.m.between[before.stand][here]), int(b.m.between[here][next])
 	var kept []int
@@ -299,7 +299,7 @@ func (b *suiteBuilder) alternatives(before suiteStop, here, next int) []int {
 }
 
 // add puts a line and its timetable into a scene as the drawing tool does. name is like 1.3.
-func (b *suiteBuilder) add(scene *railfile.Scene, l suiteLine, name string) error {
+func (b *lineBuilder) add(scene *railfile.Scene, l suiteLine, name string) error {
 	category, err := b.m.category(l.category)
 	if err != nil {
 		return err
@@ -325,9 +325,9 @@ func (b *suiteBuilder) add(scene *railfile.Scene, l suiteLine, name string) erro
 		if k > 0 {
 			cells := b.m.between[l.stops[k-1].stand][at.stand]
 			travel := math.Ceil(float64(cells) / category.Speed.Value * b.p.TravelFactor)
-			if travel > suiteLongest {
+			if travel > mostTravel {
 				return fmt.Errorf("line %s takes %v steps from a stop to the next, want at most %d: lower travel_factor or raise the speed of %s",
-					name, travel, suiteLongest, category.Name)
+					name, travel, mostTravel, category.Name)
 			}
 			time += int(travel)
 			stop.LatestArrival = new(time)
@@ -362,8 +362,8 @@ func (b *suiteBuilder) add(scene *railfile.Scene, l suiteLine, name string) erro
 	return nil
 }
 
-// suiteLongest bounds the steps from a stop to the next.
-const suiteLongest = 100_000
+// mostTravel bounds the steps from a stop to the next.
+const mostTravel = 100_000
 
 // suiteTimetableIDs is what the ids of timetables come after; lines are numbered from 1.
 const suiteTimetableIDs = 1000

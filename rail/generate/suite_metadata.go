@@ -71,7 +71,7 @@ func (s *SuiteScenario) timetable(scene *railfile.Scene, trains int) (*railfile.
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("no line is left in %s: lower without, or add lines to groups", s.Scene)
 	}
-	times, ok := suiteTrainTimes(lines, trains)
+	times, ok := trainsPerLine(lines, trains)
 	if !ok {
 		return nil, fmt.Errorf("%d trains cannot be had from lines of which %d are %s: change the counts in groups",
 			trains, lines, strings.Join(names, ", "))
@@ -94,10 +94,10 @@ func suiteCategory(name string, shift, periodicity, times int, factor float64) r
 	}
 }
 
-// suiteTrainTimes finds how many trains the lines of each category have, so that there are so many in all: numbers that
+// trainsPerLine finds how many trains the lines of each category have, so that there are so many in all: numbers that
 // differ by as little as they can, none of them 0 if there is a train for every line, and of these the one with the
 // smallest least number, then with the larger ones first. ok is false if there are no such numbers.
-func suiteTrainTimes(lines []int, trains int) (times []int, ok bool) {
+func trainsPerLine(lines []int, trains int) (times []int, ok bool) {
 	total := 0
 	for _, n := range lines {
 		total += n
@@ -109,7 +109,7 @@ func suiteTrainTimes(lines []int, trains int) (times []int, ok bool) {
 	// Adding trains to one category and taking them from another gets anywhere within this.
 	for spread := range min(trains, total) + 1 {
 		for low := max(least, trains/total-spread); low*total <= trains; low++ {
-			if times, ok := suiteTimesWithin(lines, trains, low, low+spread); ok {
+			if times, ok := trainsPerLineWithin(lines, trains, low, low+spread); ok {
 				return times, true
 			}
 		}
@@ -117,8 +117,8 @@ func suiteTrainTimes(lines []int, trains int) (times []int, ok bool) {
 	return nil, false
 }
 
-// suiteTimesWithin is suiteTrainTimes with numbers from low to high.
-func suiteTimesWithin(lines []int, trains, low, high int) ([]int, bool) {
+// trainsPerLineWithin is trainsPerLine with numbers from low to high.
+func trainsPerLineWithin(lines []int, trains, low, high int) ([]int, bool) {
 	// can[k][n]: the categories from k on can have n trains.
 	can := make([][]bool, len(lines)+1)
 	for k := range can {

@@ -476,8 +476,8 @@ func TestPlatformsFromTheLeft(t *testing.T) {
 	}
 }
 
-// TestSuiteTrainTimes are as equal as can be: beside all others that make the number.
-func TestSuiteTrainTimes(t *testing.T) {
+// TestTrainsPerLine are as equal as can be: beside all others that make the number.
+func TestTrainsPerLine(t *testing.T) {
 	for _, lines := range [][]int{{1}, {2}, {1, 2, 3, 2}, {2, 2, 5, 2}, {1, 4, 5, 4}, {3, 10, 14}, {2, 4}, {7, 3}} {
 		for trains := 1; trains <= 60; trains++ {
 			least, want := 0, -1
@@ -493,7 +493,7 @@ func TestSuiteTrainTimes(t *testing.T) {
 					want = spread
 				}
 			})
-			times, ok := suiteTrainTimes(lines, trains)
+			times, ok := trainsPerLine(lines, trains)
 			if ok != (want >= 0) {
 				t.Errorf("%d trains of %v: got %v, %v, want spread %d", trains, lines, times, ok, want)
 				continue
@@ -510,7 +510,7 @@ func TestSuiteTrainTimes(t *testing.T) {
 			}
 		}
 	}
-	if times, ok := suiteTrainTimes(nil, 5); ok {
+	if times, ok := trainsPerLine(nil, 5); ok {
 		t.Errorf("no lines: got %v", times)
 	}
 }

@@ -84,6 +84,11 @@ def stage_of(error: Exception) -> str:
     return ""
 
 
+def uneven(env: RailEnv) -> bool:
+    """Whether trains have more or fewer stops than the first, so that their times are not those of stops."""
+    return any(len(a.waypoints) != len(a.waypoints_latest_arrival) for a in env.agents)
+
+
 def generate_one(given: dict[str, Any]) -> dict[str, Any]:
     make = env_generator_legacy if given.pop("legacy") else env_generator
     resets = given.pop("resets") or ()
@@ -100,13 +105,15 @@ def generate_one(given: dict[str, Any]) -> dict[str, Any]:
     try:
         env, _, _ = make(**given, obs_builder_object=DummyObservationBuilder())
         for seed in resets:
+            if uneven(env):
+                return {"unequal": True}
             env.reset(random_seed=seed)
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}", "stage": stage_of(error)}
     finally:
         SparseRailGen.generate = generate
-    if any(len(a.waypoints) != len(a.waypoints_latest_arrival) for a in env.agents):
-        return {"unequal": True}  # trains with more or fewer stops than the first, whose times are not those of stops
+    if uneven(env):
+        return {"unequal": True}
     (_, optionals), malfunction = products[-1], env.malfunction_generator.MFP
     hints = optionals["agents_hints"]
     return {
