@@ -172,10 +172,13 @@ func (p *Products) Environment(rewards ...rail.Rewards) (*rail.Env, error) {
 		Seed:    rail.Seed{Value: from.Seed, Given: true, History: []uint64{from.Seed}},
 		Effects: append(slices.Clone(from.Effects), rail.NewBreakdowns(from.Malfunction)),
 	}, rewards)
-	if err == nil && from.PostSeed != nil {
+	if err != nil {
+		return nil, err
+	}
+	if from.PostSeed != nil {
 		e.Reset(from.PostSeed)
 	}
-	return e, err
+	return e, nil
 }
 
 // open puts the products together, with the seeds and effects of a state and the stream as the generators left it.
@@ -196,7 +199,10 @@ func begin(s *rail.Scenario, state rail.Snapshot, stream numpyrand.RandomState, 
 	}
 	fresh := e.Snapshot()
 	fresh.Stream, fresh.Seed, fresh.Effects = stream, state.Seed, state.Effects
-	return e, e.Restore(fresh)
+	if err := e.Restore(fresh); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // Scenario puts the products of generators together, made here or read from files. It is an error if they are not about
