@@ -71,6 +71,42 @@ func (d *Decimal) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// SameTree returns the first difference between two decoded JSON values, with the way to it from path on. Objects have to
+// have the same keys, and numbers are compared as they were decoded: as [json.Number] by how they are written.
+func SameTree(path string, got, want any) error {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok || len(g) != len(w) {
+			return fmt.Errorf("%s: got %v, want %v", path, got, want)
+		}
+		for k, v := range w {
+			if _, ok := g[k]; !ok {
+				return fmt.Errorf("%s: got no %s", path, k)
+			}
+			if err := SameTree(path+"."+k, g[k], v); err != nil {
+				return err
+			}
+		}
+		return nil
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return fmt.Errorf("%s: got %v, want %v", path, got, want)
+		}
+		for i, v := range w {
+			if err := SameTree(fmt.Sprintf("%s[%d]", path, i), g[i], v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if got != want {
+		return fmt.Errorf("%s: got %v, want %v", path, got, want)
+	}
+	return nil
+}
+
 // Near reports whether got is within 1e-9 of the recorded value, relative or absolute: the agreement
 // asked of positions, rewards and misses.
 func Near(got float64, want Decimal) bool {

@@ -158,7 +158,7 @@ func levelResultDifference(d *Derived, want map[string]any, stream *numpyrand.Ra
 	if err := decoder.Decode(&tree); err != nil {
 		return err
 	}
-	return levelTreeDifference("", tree, want)
+	return golden.SameTree("", tree, want)
 }
 
 // recordedMalfunction has the rate as Python writes it: 0 of no malfunctions is whole.
@@ -228,41 +228,6 @@ func recordedEnvironment(e *rail.Env) map[string]any {
 	}
 	return object{"n_agents": e.Trains(), "max_episode_steps": e.MaxEpisodeSteps(), "speeds": speeds, "ed": departures, "la": arrivals,
 		"level_free": bridges, "effects_generator": effect}
-}
-
-// levelTreeDifference compares JSON values, numbers by how they are written.
-func levelTreeDifference(path string, got, want any) error {
-	switch w := want.(type) {
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok || len(g) != len(w) {
-			return fmt.Errorf("%s: got %v, want %v", path, got, want)
-		}
-		for k, v := range w {
-			if _, ok := g[k]; !ok {
-				return fmt.Errorf("%s: got no %s", path, k)
-			}
-			if err := levelTreeDifference(path+"."+k, g[k], v); err != nil {
-				return err
-			}
-		}
-		return nil
-	case []any:
-		g, ok := got.([]any)
-		if !ok || len(g) != len(w) {
-			return fmt.Errorf("%s: got %v, want %v", path, got, want)
-		}
-		for i, v := range w {
-			if err := levelTreeDifference(fmt.Sprintf("%s[%d]", path, i), g[i], v); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if got != want {
-		return fmt.Errorf("%s: got %v, want %v", path, got, want)
-	}
-	return nil
 }
 
 // TestLevelsEqualTheReferences: it derives the same scenarios, in every recorded value.

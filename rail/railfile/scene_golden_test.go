@@ -29,38 +29,7 @@ func sameValue(got, want []byte) error {
 			return err
 		}
 	}
-	return sameTree("", g, w)
-}
-
-func sameTree(path string, got, want any) error {
-	switch w := want.(type) {
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok || len(g) != len(w) {
-			return fmt.Errorf("%s: got %v, want %v", path, got, want)
-		}
-		for k, v := range w {
-			if err := sameTree(path+"."+k, g[k], v); err != nil {
-				return err
-			}
-		}
-		return nil
-	case []any:
-		g, ok := got.([]any)
-		if !ok || len(g) != len(w) {
-			return fmt.Errorf("%s: got %v, want %v", path, got, want)
-		}
-		for i, v := range w {
-			if err := sameTree(fmt.Sprintf("%s[%d]", path, i), g[i], v); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if got != want {
-		return fmt.Errorf("%s: got %v, want %v", path, got, want)
-	}
-	return nil
+	return golden.SameTree("", g, w)
 }
 
 // goldenJSONFiles are the names of the JSON files with a prefix, without .json.gz.
