@@ -94,6 +94,8 @@ def random_env(rng: random.Random, name: str) -> RailEnv:
             )
         except (ValueError, IndexError, AssertionError):
             continue  # no room for the cities, or fewer cities than a line has stops
+        if env._max_episode_steps < 1:
+            continue  # no train has a way to its target
         # with too few cities some trains get fewer times than they have stops
         if all(len(a.waypoints) == len(a.waypoints_latest_arrival) for a in env.agents):
             return with_plain_cells(env)

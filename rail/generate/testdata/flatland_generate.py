@@ -84,9 +84,13 @@ def stage_of(error: Exception) -> str:
     return ""
 
 
-def uneven(env: RailEnv) -> bool:
-    """Whether trains have more or fewer stops than the first, so that their times are not those of stops."""
-    return any(len(a.waypoints) != len(a.waypoints_latest_arrival) for a in env.agents)
+def refused(env: RailEnv) -> dict[str, bool] | None:
+    """What is wrong with an environment that flatland-rl generates all the same."""
+    if any(len(a.waypoints) != len(a.waypoints_latest_arrival) for a in env.agents):
+        return {"unequal": True}  # trains with more or fewer stops than the first, whose times are not those of stops
+    if env._max_episode_steps < 1:
+        return {"no_steps": True}  # no train has a way to its target
+    return None
 
 
 def generate_one(given: dict[str, Any]) -> dict[str, Any]:
@@ -105,15 +109,15 @@ def generate_one(given: dict[str, Any]) -> dict[str, Any]:
     try:
         env, _, _ = make(**given, obs_builder_object=DummyObservationBuilder())
         for seed in resets:
-            if uneven(env):
-                return {"unequal": True}
+            if wrong := refused(env):
+                return wrong
             env.reset(random_seed=seed)
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}", "stage": stage_of(error)}
     finally:
         SparseRailGen.generate = generate
-    if uneven(env):
-        return {"unequal": True}
+    if wrong := refused(env):
+        return wrong
     (_, optionals), malfunction = products[-1], env.malfunction_generator.MFP
     hints = optionals["agents_hints"]
     return {
