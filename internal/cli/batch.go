@@ -37,7 +37,7 @@ type planned struct {
 	scene func(*rail.Env) (*railfile.Scene, error) // its JSON
 }
 
-// source is a file of the folder that says what a whole batch was made of.
+// source is a file of a whole batch; those of batch say what it was made of.
 type source struct {
 	name    string
 	content []byte
@@ -133,19 +133,8 @@ func (b *batch) write(ctx context.Context, jobs int, done func()) (made []madeEn
 		}
 	}
 	if b.whole {
-		for _, f := range b.sources {
-			if err := putNew(filepath.Join(b.out, f.name), f.content); err != nil {
-				return nil, 0, err
-			}
-		}
-		for i := range b.plan {
-			err := ctx.Err()
-			if err == nil {
-				err = b.put(i, contents[i])
-			}
-			if err != nil {
-				return nil, i, err
-			}
+		if err := b.putAll(contents); err != nil {
+			return nil, 0, err
 		}
 	}
 	return made, len(b.plan), nil
@@ -176,6 +165,7 @@ func (b *batch) path(p *planned, format string) string {
 	return filepath.Join(b.out, filepath.FromSlash(p.name)+format)
 }
 
+// put writes one environment.
 func (b *batch) put(i int, contents [][]byte) error {
 	for k, format := range b.formats {
 		if err := putNew(b.path(&b.plan[i], format), contents[k]); err != nil {
@@ -185,16 +175,48 @@ func (b *batch) put(i int, contents [][]byte) error {
 	return nil
 }
 
-// putNew writes a file whole or not at all, and its folder. One with the same content may be there already.
-func putNew(path string, content []byte) error {
+// putAll writes a whole batch, if no other file is in the way of any of its own.
+func (b *batch) putAll(contents [][][]byte) error {
+	all := make([]source, 0, len(b.sources)+len(b.plan))
+	for _, f := range b.sources {
+		all = append(all, source{filepath.Join(b.out, f.name), f.content})
+	}
+	for i := range b.plan {
+		for k, format := range b.formats {
+			all = append(all, source{b.path(&b.plan[i], format), contents[i][k]})
+		}
+	}
+	for _, f := range all {
+		if _, err := isThere(f.name, f.content); err != nil {
+			return err
+		}
+	}
+	for _, f := range all {
+		if err := putNew(f.name, f.content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isThere says whether a file is there already. It is an error if it is with another content.
+func isThere(path string, content []byte) (bool, error) {
 	there, err := os.ReadFile(path)
 	switch {
-	case err == nil && bytes.Equal(there, content):
-		return nil
-	case err == nil:
-		return usage(fmt.Errorf("%s is already there, and is another; write into another folder", path))
-	case !errors.Is(err, os.ErrNotExist):
-		return usage(plainly(err))
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, usage(plainly(err))
+	case !bytes.Equal(there, content):
+		return false, usage(fmt.Errorf("%s is already there, and is another; write into another folder", path))
+	}
+	return true, nil
+}
+
+// putNew writes a file whole or not at all, and its folder. One with the same content may be there already.
+func putNew(path string, content []byte) error {
+	if there, err := isThere(path, content); there || err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return usage(fmt.Errorf("cannot make %s: %w", filepath.Dir(path), plainly(err)))

@@ -109,6 +109,28 @@ func TestAFailedBatchSaysWhatItLeft(t *testing.T) {
 	}
 }
 
+func TestAWholeBatchWritesNothingIfAFileIsInTheWay(t *testing.T) {
+	b := newBatch(t, 4)
+	b.whole, b.sources = true, []source{{"what.yaml", []byte("of this")}}
+	last := filepath.Join(b.out, "level", "e3.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(last), 0o755), os.WriteFile(last, []byte("another"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	_, written, err := b.write(t.Context(), 2, func() {})
+	if err == nil || !strings.Contains(err.Error(), "e3.json is already there, and is another") || written != 0 || len(madeFiles(t, b)) != 1 {
+		t.Fatalf("got %v, %d written and %d files, want a refusal and the one file", err, written, len(madeFiles(t, b)))
+	}
+	if _, err := os.Stat(filepath.Join(b.out, "what.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what.yaml: got %v, want that it is not there", err)
+	}
+	if err := os.Remove(last); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.write(t.Context(), 2, func() {}); err != nil || len(madeFiles(t, b)) != 8 {
+		t.Errorf("with nothing in the way: got %v and %d files, want 8", err, len(madeFiles(t, b)))
+	}
+}
+
 func TestAnInterruptedBatchGoesOn(t *testing.T) {
 	b := newBatch(t, 4)
 	_, written, err := b.write(&interruptedAfter{t.Context(), 2}, 1, func() {})

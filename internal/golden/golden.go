@@ -4,6 +4,8 @@
 // A golden test is written as a function of the file's bytes that returns the first difference. [Mutate]
 // then shows that the function cannot pass by accident: it changes one recorded value at a time and
 // demands that the difference is found.
+//
+// Tests also ask here for the Python to compare with ([AskPython], [FlatlandPython]), and benchmarks for [CPUTime].
 package golden
 
 import (

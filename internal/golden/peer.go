@@ -47,6 +47,17 @@ func AskPython(t testing.TB, script string, request, answer any) {
 	}
 }
 
+// FlatlandPython is SKYRAIL_FLATLAND, a Python that has flatland-rl 4.2.5. `make test` makes one and sets it; without it
+// the test is skipped.
+func FlatlandPython(t testing.TB) string {
+	t.Helper()
+	python := os.Getenv("SKYRAIL_FLATLAND")
+	if python == "" {
+		t.Skip("SKYRAIL_FLATLAND is not set: `make test` runs this beside flatland-rl")
+	}
+	return python
+}
+
 // Seed is SKYRAIL_TEST_SEED, or a new one each time. The test says how to repeat it.
 func Seed(t testing.TB) uint64 {
 	t.Helper()

@@ -15,16 +15,6 @@ import (
 	"skyrail/rail/railfile"
 )
 
-// flatlandPython is the Python that has flatland-rl.
-func flatlandPython(t *testing.T) string {
-	t.Helper()
-	python := os.Getenv("SKYRAIL_FLATLAND")
-	if python == "" {
-		t.Skip("SKYRAIL_FLATLAND is not set: `make test` runs this beside flatland-rl")
-	}
-	return python
-}
-
 // closuresPeer runs testdata/closures_peer.py, which finds our Python package.
 func closuresPeer(t *testing.T, args ...string) {
 	t.Helper()
@@ -32,7 +22,7 @@ func closuresPeer(t *testing.T, args ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), flatlandPython(t), append([]string{"testdata/closures_peer.py"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), golden.FlatlandPython(t), append([]string{"testdata/closures_peer.py"}, args...)...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+ours, "PYTHONDONTWRITEBYTECODE=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out[max(0, len(out)-2000):])
@@ -144,7 +134,7 @@ func isCaught(e *rail.Env, i int, effects []rail.Effect) bool {
 // given the same random actions: in every step all of its trains are where ours are, and what it saves in the middle is
 // what we have there.
 func TestFlatlandRunsOurClosures(t *testing.T) {
-	flatlandPython(t)
+	golden.FlatlandPython(t)
 	rng := rand.New(rand.NewPCG(golden.Seed(t), 0))
 	caught, compared := 0, 0
 	for k, name := range []string{

@@ -22,10 +22,7 @@ import (
 // flatland runs testdata/flatland_peer.py.
 func flatland(t *testing.T, args ...string) error {
 	t.Helper()
-	python := os.Getenv("SKYRAIL_FLATLAND")
-	if python == "" {
-		t.Skip("SKYRAIL_FLATLAND is not set: `make test` runs this beside flatland-rl")
-	}
+	python := golden.FlatlandPython(t)
 	script, err := filepath.Abs("testdata/flatland_peer.py")
 	if err != nil {
 		t.Fatal(err)

@@ -24,10 +24,7 @@ import (
 // flatland runs testdata/flatland_generate.py. NumPy sorts there as in its portable code, see argsort.
 func flatland(ctx context.Context, t *testing.T, args ...string) {
 	t.Helper()
-	python := os.Getenv("SKYRAIL_FLATLAND")
-	if python == "" {
-		t.Skip("SKYRAIL_FLATLAND is not set: `make test` runs this beside flatland-rl")
-	}
+	python := golden.FlatlandPython(t)
 	cmd := exec.CommandContext(ctx, python, append([]string{"-W", "ignore", "testdata/flatland_generate.py"}, args...)...)
 	cmd.Env = append(os.Environ(), "NPY_DISABLE_CPU_FEATURES=AVX512F", "PYTHONPATH=../../python") // where TrackClosures is
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -105,12 +105,15 @@ func checkTracks(p *railfile.RailProduct, pairs int) error {
 func drawParameters(t *rapid.T) Parameters {
 	p := DefaultParameters()
 	p.Agents = rapid.IntRange(1, 8).Draw(t, "n_agents")
-	p.Width, p.Height = rapid.IntRange(10, 90).Draw(t, "x_dim"), rapid.IntRange(10, 90).Draw(t, "y_dim")
+	pairs := rapid.IntRange(0, 10).Draw(t, "max_rail_pairs_in_city")
+	side := 2 * (max(1, pairs) + 3) // of a city; a little less than one does not fit
+	p.Width = rapid.IntRange(2*side, 2*side+50).Draw(t, "x_dim")
+	p.Height = rapid.IntRange(side, 2*side+50).Draw(t, "y_dim")
 	p.Rail = SparseRail{
 		Cities:             rapid.IntRange(2, 8).Draw(t, "n_cities"),
 		GridMode:           rapid.Bool().Draw(t, "grid_mode"),
 		RailsBetweenCities: rapid.IntRange(1, 24).Draw(t, "max_rails_between_cities"),
-		RailPairsInCity:    rapid.IntRange(0, 10).Draw(t, "max_rail_pairs_in_city"),
+		RailPairsInCity:    pairs,
 		LevelFree:          rapid.OneOf(rapid.SampledFrom([]float64{0, 1}), rapid.Float64Range(0, 1)).Draw(t, "p_level_free"),
 	}
 	p.Line.LineLength = rapid.IntRange(2, 4).Draw(t, "line_length")
@@ -126,28 +129,46 @@ func drawParameters(t *rapid.T) Parameters {
 	return p
 }
 
+// drawn checks what is generated of drawn parameters: an error has to be one about a parameter, and enough draws have to
+// be without one.
+func drawn(t *testing.T, check func(t *rapid.T, p Parameters) error) {
+	t.Helper()
+	generated := 0
+	rapid.Check(t, func(t *rapid.T) {
+		err := check(t, drawParameters(t))
+		if wrong := (*ParameterError)(nil); err != nil && !errors.As(err, &wrong) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			generated++
+		}
+	})
+	if generated < 30 {
+		t.Errorf("only %d draws could be generated, want 30 or more", generated)
+	}
+}
+
 // TestTracks: whatever is drawn, tracks lie in regular cells that join.
 func TestTracks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawParameters(t)
+	drawn(t, func(t *rapid.T, p Parameters) error {
 		rng := numpyrand.NewHashedRandomState(p.Seed)
 		product, err := p.Rail.Generate(p.Width, p.Height, &rng)
 		if err != nil {
-			t.Skip(err)
+			return err
 		}
 		if err := checkTracks(product, p.Rail.RailPairsInCity); err != nil {
 			t.Fatal(err)
 		}
+		return nil
 	})
 }
 
 // TestSameSeedSameEnvironment: it is the same again, also after it was saved and read.
 func TestSameSeedSameEnvironment(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawParameters(t)
+	drawn(t, func(t *rapid.T, p Parameters) error {
 		e, err := Environment(p)
 		if err != nil {
-			t.Skip(err)
+			return err
 		}
 		if err := checkGenerated(p, e); err != nil {
 			t.Fatal(err)
@@ -176,23 +197,23 @@ func TestSameSeedSameEnvironment(t *testing.T) {
 		if e, err := Environment(other); err == nil && e.Equal(again) {
 			t.Fatal("another seed makes the same environment")
 		}
+		return nil
 	})
 }
 
 // TestWhatTracksDependOn: nothing that is drawn after them, and of the share of bridges only where these are.
 func TestWhatTracksDependOn(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawParameters(t)
+	drawn(t, func(t *rapid.T, p Parameters) error {
 		e, err := Environment(p)
 		if err != nil {
-			t.Skip(err)
+			return err
 		}
 		other := p
 		other.Agents, other.Line = p.Agents+1, SparseLine{LineLength: 2}
 		other.Rail.LevelFree, other.PostSeed, other.Malfunction = 1-p.Rail.LevelFree, nil, rail.MalfunctionParameters{}
 		o, err := Environment(other)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if !reflect.DeepEqual(o.Scenario().Grid, e.Scenario().Grid) {
 			t.Fatal("other trains and bridges make other tracks")
@@ -207,6 +228,7 @@ func TestWhatTracksDependOn(t *testing.T) {
 		if n := float64(len(o.Scenario().LevelFree)); n < math.Floor(share) || n > math.Ceil(share) {
 			t.Fatalf("got %v bridges of %d crossings with a share of %v", n, crossings, other.Rail.LevelFree)
 		}
+		return nil
 	})
 }
 

@@ -42,6 +42,7 @@ type ParameterError struct {
 	Why   string // and what to change
 }
 
+// Error names the parameter.
 func (e *ParameterError) Error() string { return fmt.Sprintf("%s %v: %s", e.Name, e.Value, e.Why) }
 
 // builder is a railway as it grows.

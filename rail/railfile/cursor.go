@@ -17,6 +17,7 @@ type FormatError struct {
 	Got  string
 }
 
+// Error names the place.
 func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s: want %s, got %s", e.Path, e.Want, e.Got)
 }

@@ -204,6 +204,7 @@ type NotEnvironmentError struct {
 	Product bool // it is a generator's, for [ReadProduct]
 }
 
+// Error says what the file is.
 func (e *NotEnvironmentError) Error() string { return "this is " + e.Is + ", not an environment" }
 
 // What a file may be instead of an environment.

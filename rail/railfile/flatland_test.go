@@ -15,10 +15,7 @@ import (
 // of each is the same as ours, and its environment has their tracks, trains and times. SKYRAIL_FLATLAND is a Python that has
 // it; `make test` makes one.
 func TestFlatlandLoadsOurProducts(t *testing.T) {
-	python := os.Getenv("SKYRAIL_FLATLAND")
-	if python == "" {
-		t.Skip("SKYRAIL_FLATLAND is not set: `make test` runs this beside flatland-rl")
-	}
+	python := golden.FlatlandPython(t)
 	track, line, timetable, stations := recordedProducts(t)
 	// What a generator may make besides: more alternatives, a speed that no float stands for.
 	line.Stops[0][1] = append(slices.Clone(line.Stops[0][1]), rail.Configuration{Cell: rail.Cell{Row: 5, Col: 28}, Heading: rail.South})
