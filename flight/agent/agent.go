@@ -39,18 +39,47 @@ type Remote interface {
 	Close() error
 }
 
+// Sighted is an Agent that is shown the true state, of which an honest entry sees the observation only.
+type Sighted interface {
+	Agent
+	// See shows the state that the next observation is of: a copy, to be flown at will until the next call.
+	See(env *flight.Env)
+}
+
+// Bounded is an Agent that knows what no agent can do better than.
+type Bounded interface {
+	Agent
+	// Bound tells it of the episode whose first observation has been answered; ok is false if it is not known.
+	Bound() (b Bound, ok bool)
+}
+
+// Bound is what no agent can do better than in an episode, whatever it sees.
+type Bound struct {
+	Congestion int `json:"congestion"` // the least possible
+	Clearances int `json:"clearances"` // the least with that congestion and every aircraft on its level and in time at the end
+}
+
 // Wrapper is an Agent made of another one.
 type Wrapper interface{ Unwrap() Agent }
 
 // RemoteOf returns the Remote that a is, or is made of; ok is false if there is none.
-func RemoteOf(a Agent) (r Remote, ok bool) {
+func RemoteOf(a Agent) (r Remote, ok bool) { return find[Remote](a) }
+
+// SightedOf returns the Sighted that a is, or is made of; ok is false if there is none.
+func SightedOf(a Agent) (s Sighted, ok bool) { return find[Sighted](a) }
+
+// BoundedOf returns the Bounded that a is, or is made of; ok is false if there is none.
+func BoundedOf(a Agent) (b Bounded, ok bool) { return find[Bounded](a) }
+
+// find returns the first T among a and what it is made of.
+func find[T Agent](a Agent) (t T, ok bool) {
 	for {
-		if r, ok := a.(Remote); ok {
-			return r, true
+		if t, ok := a.(T); ok {
+			return t, true
 		}
 		w, ok := a.(Wrapper)
 		if !ok {
-			return nil, false
+			return t, false
 		}
 		a = w.Unwrap()
 	}

@@ -66,6 +66,38 @@ func TestAgentsServeAnyEnvironment(t *testing.T) {
 	}
 }
 
+// seer is a Sighted and Bounded; veil is made of another agent.
+type seer struct{ Noop }
+
+func (seer) See(*flight.Env)      {}
+func (seer) Bound() (Bound, bool) { return Bound{Clearances: 3}, true }
+
+type veil struct{ Agent }
+
+func (v veil) Unwrap() Agent { return v.Agent }
+
+func TestWhatAnAgentIsMadeOfIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		a    Agent
+		want bool
+	}{
+		"itself":             {seer{}, true},
+		"through a wrapper":  {veil{seer{}}, true},
+		"through two":        {veil{veil{seer{}}}, true},
+		"nothing":            {Noop{}, false},
+		"nothing in wrapper": {veil{Noop{}}, false},
+	} {
+		s, sighted := SightedOf(c.a)
+		b, bounded := BoundedOf(c.a)
+		if sighted != c.want || bounded != c.want || c.want && (s != Agent(seer{}) || b != Agent(seer{})) {
+			t.Errorf("it finds %s: got %v %v, %v %v, want %v", name, s, sighted, b, bounded, c.want)
+		}
+		if r, ok := RemoteOf(c.a); ok || r != nil {
+			t.Errorf("it finds %s: got a Remote, %v", name, r)
+		}
+	}
+}
+
 // fixed is a Distribution that always answers the same.
 type fixed []float64
 

@@ -24,6 +24,8 @@ type Episode struct {
 	Invalids    int     `json:"invalids"`          // actions that the mask forbade
 	MaxExitMiss float64 `json:"max_exit_miss"`     // the worst single aircraft's miss
 	Actions     []int   `json:"actions,omitempty"` // as answered, one a step
+
+	Bound *agent.Bound `json:"bound,omitempty"` // what no agent can do better than, if the agent is an agent.Bounded and knows
 }
 
 // MomentError is what went wrong in an episode, and when.
@@ -42,7 +44,8 @@ func (e *MomentError) Unwrap() error { return e.Err }
 
 // Play resets env to seed and flies the agent to the end of the episode. The error is a MomentError of a
 // flight.ActionError, for an agent that answers outside the action space, or of what an agent.Remote failed with; the
-// Episode then has the actions that were flown.
+// Episode then has the actions that were flown. An agent.Sighted is shown the state before each answer, and an
+// agent.Bounded asked for its bound after the first.
 func Play(env *flight.Env, a agent.Agent, seed uint64) (Episode, error) {
 	env.Reset(seed)
 	a.Reset()
@@ -50,10 +53,16 @@ func Play(env *flight.Env, a agent.Agent, seed uint64) (Episode, error) {
 	if isRemote {
 		remote.Start(seed)
 	}
+	show := showing(a, env)
+	var bound *agent.Bound
 	obs := make([]float32, env.Config().ObservationLen())
-	return fly(env, seed, func() (int, error) {
+	ep, err := fly(env, seed, func() (int, error) {
 		env.Observe(obs)
+		show()
 		action := a.Act(obs)
+		if env.StepCount() == 0 {
+			bound = boundOf(a)
+		}
 		if isRemote {
 			if err := remote.Err(); err != nil {
 				return 0, err
@@ -62,6 +71,32 @@ func Play(env *flight.Env, a agent.Agent, seed uint64) (Episode, error) {
 		}
 		return action, nil
 	})
+	ep.Bound = bound
+	return ep, err
+}
+
+// showing returns what shows a the state of env, if it is an agent.Sighted. It is shown a copy, so that nothing it does
+// with it reaches env.
+func showing(a agent.Agent, env *flight.Env) func() {
+	sighted, ok := agent.SightedOf(a)
+	if !ok {
+		return func() {}
+	}
+	shown := env.Clone()
+	return func() {
+		shown.CopyFrom(env)
+		sighted.See(shown)
+	}
+}
+
+// boundOf returns the bound that a knows of the episode it has just begun, nil if it knows none.
+func boundOf(a agent.Agent) *agent.Bound {
+	if bounded, ok := agent.BoundedOf(a); ok {
+		if b, ok := bounded.Bound(); ok {
+			return &b
+		}
+	}
+	return nil
 }
 
 // Replay resets env to seed and flies recorded actions; when they run out it idles.
