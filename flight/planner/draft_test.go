@@ -1,0 +1,156 @@
+package planner
+
+import (
+	"math"
+	"testing"
+
+	"skyrail/flight"
+	"skyrail/numpyrand"
+)
+
+// TestADraftComesToWhatTheEngineFlies lays random plans on random moments of random episodes and flies them: the masks of
+// a draft and the engine must agree on every figure.
+func TestADraftComesToWhatTheEngineFlies(t *testing.T) {
+	var s search
+	var solver Solver
+	env := mustNew(flight.DefaultConfig())
+	stream := numpyrand.NewGenerator(1)
+	losses, midAirs, offEnds, illegal := 0, 0, 0, 0
+	for seed := range uint64(600) {
+		env.Reset(seed)
+		wander(env, &stream, stream.Choice(45))
+		if env.Status().Over() {
+			continue
+		}
+		s.open(env)
+		before, err := solver.Evaluate(env, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			plan, legal := randomPlan(&s, &stream)
+			if !legal {
+				illegal++
+				continue
+			}
+			s.sketch(plan)
+			got := s.judge()
+			actions := make([]int, s.window.steps)
+			for _, c := range plan {
+				actions[c.step] = flight.Action(int(c.aircraft), c.clearance)
+			}
+			lost, hit, ends := fly(t, env, actions)
+			if got.losses != lost || got.midAir != hit || got.clearances != len(plan) {
+				t.Fatalf("seed %d step %d plan %v: got %+v, flown %d losses, %d mid-air, %d clearances",
+					seed, env.StepCount(), plan, got, lost, hit, len(plan))
+			}
+			if ends != offLevel(&s) {
+				t.Fatalf("seed %d step %d plan %v: %d aircraft end off their level, flown %d", seed, env.StepCount(), plan, offLevel(&s), ends)
+			}
+			after, err := solver.Evaluate(env, actions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if hit == 0 && after.Congestion != before.Congestion+lost {
+				t.Fatalf("seed %d: Evaluate has %d losses, flown %d", seed, after.Congestion-before.Congestion, lost)
+			}
+			if hit == 0 && after.Invalids != before.Invalids {
+				t.Fatalf("seed %d step %d plan %v: the engine refused a clearance", seed, env.StepCount(), plan)
+			}
+			if hit == 0 && math.Abs(exitMiss(&s)-after.ExitMiss) > 1e-9 {
+				t.Fatalf("seed %d step %d plan %v: exit miss %v, flown %v", seed, env.StepCount(), plan, exitMiss(&s), after.ExitMiss)
+			}
+			losses += lost
+			midAirs += hit
+			offEnds += ends
+		}
+	}
+	if losses < 1000 || midAirs < 20 || offEnds < 1000 || illegal > 2000 {
+		t.Errorf("only %d losses, %d mid-airs, %d ends off the level were compared, and %d plans were not legal", losses, midAirs, offEnds, illegal)
+	}
+}
+
+// exitMiss is that of the draft's tracks.
+func exitMiss(s *search) float64 {
+	sum := 0.0
+	for _, tr := range s.tracks {
+		sum += tr.late + math.Abs(float64(tr.end))
+	}
+	return sum / float64(s.n)
+}
+
+// wander flies so many random steps, most of them idle, unless the episode ends before.
+func wander(env *flight.Env, stream *numpyrand.Generator, steps int) {
+	mask := make([]bool, env.Config().Actions())
+	for range steps {
+		if env.Status().Over() {
+			return
+		}
+		action := flight.Idle
+		if stream.Choice(4) == 0 {
+			env.Mask(mask)
+			for action = stream.Choice(len(mask)); !mask[action]; {
+				action = stream.Choice(len(mask))
+			}
+		}
+		if _, err := env.Advance(action); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// randomPlan draws a plan of up to six clearances; legal is false if some of it is not.
+func randomPlan(s *search, stream *numpyrand.Generator) (plan []told, legal bool) {
+	s.clear()
+	tracks := make([]track, s.n)
+	for i := range tracks {
+		tracks[i] = s.alone[i]
+	}
+	used := uint64(0)
+	most := min(6, s.cfg.MaxClearances-s.before.Clearances-1)
+	for tries := 0; tries < 60 && len(plan) < most; tries++ {
+		c := told{order{int8(stream.Choice(s.window.steps)), flight.Clearance(stream.Choice(flight.Clearances))}, int8(stream.Choice(s.n))}
+		if used>>c.step&1 != 0 {
+			continue
+		}
+		var next track
+		if s.with(&next, &tracks[c.aircraft], int(c.aircraft), c.order) {
+			tracks[c.aircraft] = next
+			used |= 1 << c.step
+			plan = append(plan, c)
+		}
+	}
+	return plan, len(plan) > 0
+}
+
+func offLevel(s *search) (n int) {
+	for _, tr := range s.tracks {
+		if tr.end != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// fly flies actions to the end of the window, mid-air or not, and counts the losses of separation, whether there was a
+// mid-air, and the aircraft off their level at the end.
+func fly(t *testing.T, env *flight.Env, actions []int) (lost, midAir, offLevel int) {
+	t.Helper()
+	e := env.Clone()
+	for _, action := range actions {
+		if _, err := e.Advance(action); err != nil {
+			t.Fatal(err)
+		}
+		now, hit := e.Separation()
+		lost += now
+		if hit {
+			midAir = 1
+		}
+	}
+	for i := range e.Config().Flights {
+		if p := e.Progress(i); p.EntryLevel != e.Aircraft(i).Level {
+			offLevel++
+		}
+	}
+	return lost, midAir, offLevel
+}

@@ -1,0 +1,128 @@
+package planner
+
+import (
+	"slices"
+	"time"
+
+	"skyrail/flight"
+	"skyrail/flight/agent"
+)
+
+// Plan is what to do from a state on.
+type Plan struct {
+	Start   int     // steps flown before it
+	Actions []int   // one a step from there, up to the end of the episode or 64 of them
+	Outcome Outcome // of the episode after these
+
+	// Least is what no plan from Start on does better than; see [agent.Bound]. Known says whether that is known.
+	Least agent.Bound
+	Known bool
+
+	Nodes int // candidate plans looked at
+}
+
+// Outcome is what actions come to.
+type Outcome struct {
+	Steps      int  // flown since the reset
+	MidAir     bool // the last of them ended in one
+	Congestion int  // losses of separation, in all
+	ExitMiss   float64
+	Clearances int
+	Touched    int // aircraft that were given one
+	Invalids   int
+}
+
+// Solver makes plans. It keeps its memory from one plan to the next. It is not safe for concurrent use.
+type Solver struct {
+	search search
+	env    *flight.Env
+	info   flight.Info
+}
+
+// Evaluate returns what actions come to from the state of env, which stays as it is: the figures of the episode after
+// the last of them, or after the one that ends it. It does not allocate, but the first time. The error is a
+// flight.ActionError.
+func (s *Solver) Evaluate(env *flight.Env, actions []int) (Outcome, error) {
+	if s.env == nil {
+		s.env = env.Clone()
+	}
+	s.env.CopyFrom(env)
+	status := s.env.Status()
+	for _, action := range actions {
+		if status.Over() {
+			break
+		}
+		var err error
+		if status, err = s.env.Advance(action); err != nil {
+			return Outcome{}, err
+		}
+	}
+	s.env.Info(&s.info)
+	i := &s.info
+	return Outcome{
+		Steps: s.env.StepCount(), MidAir: i.Collided, Congestion: i.CongestionTotal, ExitMiss: i.ExitMiss,
+		Clearances: i.Clearances, Touched: i.AircraftInvolved, Invalids: i.Invalids,
+	}, nil
+}
+
+// Solve returns the best plan from the state of env, which stays as it is, that it finds within the budget. Of an
+// episode that is over it has no actions.
+func (s *Solver) Solve(env *flight.Env, b Budget) Plan {
+	p := Plan{Start: env.StepCount()}
+	if env.StepCount() < env.Config().MaxSteps && !env.Status().Over() {
+		s.think(env, b, &p)
+	}
+	var err error
+	if p.Outcome, err = s.Evaluate(env, p.Actions); err != nil {
+		panic(err) // plans are made of actions
+	}
+	return p
+}
+
+// think looks for the actions, and for what bounds them.
+func (s *Solver) think(env *flight.Env, b Budget, p *Plan) {
+	q := &s.search
+	if b.Time <= 0 {
+		q.think(env, b.Nodes)
+		p.of(q)
+		p.Nodes = q.nodes
+		return
+	}
+	// How many nodes there is time for is not known beforehand: more and more, until the time is up.
+	q.deadline = time.Now().Add(b.Time)
+	best := merit{midAir: never}
+	floor := merit{}
+	for nodes := 10_000; ; nodes = min(2*nodes, MaxNodes) {
+		q.think(env, nodes)
+		p.Nodes += q.nodes
+		if floor.compare(q.floor) > 0 {
+			q.floor = floor
+		}
+		if floor = q.floor; q.merit.compare(best) < 0 {
+			best = q.merit
+			p.of(q)
+		}
+		p.Least = q.bound()
+		if q.proven() || q.expired || q.nodes < nodes {
+			break
+		}
+	}
+	q.deadline, q.expired = time.Time{}, false
+}
+
+// of takes the plan that was found.
+func (p *Plan) of(q *search) {
+	p.Actions = slices.Repeat([]int{flight.Idle}, q.window.steps)
+	for _, c := range q.best {
+		p.Actions[c.step] = flight.Action(int(c.aircraft), c.clearance)
+	}
+	p.Least, p.Known = q.bound(), q.sure
+}
+
+// bound returns the floor in the episode's figures: with what was before.
+func (s *search) bound() agent.Bound {
+	return agent.Bound{
+		Congestion: s.before.CongestionTotal + s.floor.losses,
+		Clearances: s.before.Clearances + s.floor.clearances,
+	}
+}
