@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"contests":            {},
 	"flight":              {"numpyrand", "internal/elementary"},
 	"flight/agent":        {"numpyrand", "flight", "internal/elementary"},
+	"flight/planner":      {"flight", "flight/agent", "internal/elementary"},
 	"flight/picture":      {"flight", "internal/elementary", "internal/drawing"},
 	"flight/contest":      {"numpyrand", "flight", "flight/agent"},
 	"internal/elementary": {},
@@ -46,7 +47,7 @@ var mayImport = map[string][]string{
 	"internal/checkpoint": {"flight", "flight/agent", "internal/elementary", "internal/pyvalue"},
 	"internal/pyworker":   {"internal/sandbox", "python"},
 	"internal/ingest":     {"flight", "flight/agent", "flight/contest", "internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker"},
-	"internal/cli": {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture",
+	"internal/cli": {"numpyrand", "flight", "flight/agent", "flight/contest", "flight/picture", "flight/planner",
 		"internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker", "internal/ingest",
 		"rail", "rail/agent", "rail/contest", "rail/generate", "rail/picture", "rail/railfile", "contests"},
 	"cmd/skyrail": {"internal/cli"},
@@ -124,7 +125,7 @@ func list(t *testing.T) []pkg {
 }
 
 // exact are the packages whose floats must be the same bits on every platform.
-var exact = []string{"numpyrand", "rail", "rail/generate", "rail/agent", "rail/contest", "flight", "internal/elementary", "flight/agent", "flight/contest", "internal/checkpoint"}
+var exact = []string{"numpyrand", "rail", "rail/generate", "rail/agent", "rail/contest", "flight", "internal/elementary", "flight/agent", "flight/planner", "flight/contest", "internal/checkpoint"}
 
 // TestNoFusedArithmetic compiles for arm64, where the compiler may turn a*b + c into one instruction that rounds
 // once. The references round twice, so the sources write float64(a*b) + c; a fused instruction in the listing is a

@@ -12,12 +12,14 @@ import (
 
 	"skyrail/contests"
 	"skyrail/flight"
+	"skyrail/flight/agent"
 	"skyrail/flight/contest"
+	"skyrail/flight/planner"
 	"skyrail/internal/ingest"
 	"skyrail/internal/pyworker"
 	"skyrail/internal/submission"
 	"skyrail/rail"
-	"skyrail/rail/agent"
+	railagent "skyrail/rail/agent"
 	railcontest "skyrail/rail/contest"
 	"skyrail/rail/generate"
 )
@@ -121,6 +123,32 @@ func TestTheShippedCheckpointScoresAsItsCardSays(t *testing.T) {
 	}
 }
 
+// TestThePlannerScoresAsToldInTheDocs flies it with the smaller budgets of docs/flight.md, over both lists.
+func TestThePlannerScoresAsToldInTheDocs(t *testing.T) {
+	page, err := os.ReadFile("docs/flight.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := [][]uint64{contest.PublicSeeds(), contest.DeriveSeeds("skyrail-planner", 200)}
+	for _, budget := range []planner.Budget{{Nodes: 5000}, {Nodes: 20_000}, planner.DefaultBudget()} {
+		for _, seeds := range lists {
+			episodes, err := contest.Run(t.Context(), flight.DefaultConfig(), seeds, 2, func() (agent.Agent, error) {
+				return planner.New(flight.DefaultConfig(), budget), nil
+			}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := contest.NewScore(episodes)
+			b, _ := contest.NewBounds(episodes)
+			row := fmt.Sprintf("| %v | %d | %d | %.4f | %d | %d | %d | %d | %d |", budget,
+				s.Failed, s.Congestion, s.ExitMiss, s.Clearances, s.Touched, b.Matched, b.Gap, b.Least)
+			if !strings.Contains(string(page), row) {
+				t.Errorf("%d seeds: the page does not have the row %s", len(seeds), row)
+			}
+		}
+	}
+}
+
 // TestThePoliciesOnTheSuiteAreAsToldInTheDocs builds the suite of docs/rail-generate.md and plays its smaller levels.
 func TestThePoliciesOnTheSuiteAreAsToldInTheDocs(t *testing.T) {
 	page, err := os.ReadFile("docs/rail-generate.md")
@@ -139,7 +167,7 @@ func TestThePoliciesOnTheSuiteAreAsToldInTheDocs(t *testing.T) {
 		return derived[i].Environment(generate.ScenarioSeed(seed, i))
 	}}
 	for _, name := range []string{"do-nothing", "forward", "shortest-path", "deadlock-avoidance"} {
-		outcomes, err := competition.Run(t.Context(), suite, 2, func() (agent.Policy, error) { return agent.New(name, agent.Options{}) })
+		outcomes, err := competition.Run(t.Context(), suite, 2, func() (railagent.Policy, error) { return railagent.New(name, railagent.Options{}) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
-// Package agent holds the reference agents of the Flight Challenge. An [Agent] sees observations only and
-// answers with action indices; [New] makes one by name.
+// Package agent holds the reference agents of the Flight Challenge. An [Agent] sees observations only, save for a
+// [Sighted], which is no entry, and answers with action indices; [New] makes one by name.
 //
 //	noop        never gives a clearance: what every entry must beat
 //	random      a uniformly drawn legal action a step

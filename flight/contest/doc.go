@@ -6,7 +6,8 @@
 // cores. [NewScore] adds episodes up, [Rank] orders scores by the challenge's rank key. [DeriveSeeds] and
 // [Split] make the lists of seeds the boards are about. What a team hands in is a [Trace] of actions; a
 // [Solution] holds the states every episode begins with, and [Solution.Score] scores a trace from those
-// states alone. [PostMortem] shakes an agent to see how robust its score is.
+// states alone. [PostMortem] shakes an agent to see how robust its score is, [Explain] tells why each clearance of an
+// episode was given, and [NewBounds] how far an entry is from what is possible.
 //
 // Everything here is a function of its inputs: results come in the order of the seeds, whatever the number of
 // workers.

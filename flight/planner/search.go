@@ -325,7 +325,7 @@ func (s *search) consider(l *depth, first, i, step int, o order, alike int) {
 func (d *draft) late(i int, t *track) bool { return t.late > d.planes[i].late+d.slack() }
 
 // slack is how late or early a plan may make all aircraft together.
-func (d *draft) slack() float64 { return missSlack * float64(d.n) }
+func (d *draft) slack() float64 { return float64(missSlack * float64(d.n)) }
 
 // another reports whether fewer than so many clearances of that kind among the choices leave the same losses as c,
 // which the draft has.

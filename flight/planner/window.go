@@ -183,7 +183,7 @@ func (w *window) meet(i, j int) {
 	c.reach, c.hard, c.hardest, c.known = 0, 0, 0, [notches]uint16{}
 	most := w.pulses()
 	a, b := &w.planes[i], &w.planes[j]
-	r := farEnough + 2*float64(most)*notch
+	r := farEnough + float64(2*float64(most)*notch)
 	for k := range w.steps {
 		dx, dy := b.x[k]-a.x[k], b.y[k]-a.y[k]
 		d := float64(dx*dx) + float64(dy*dy)

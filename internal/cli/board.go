@@ -37,6 +37,7 @@ type boardRow struct {
 	contest.Score
 	Packed         contest.Packed    `json:"packed"`
 	BeatsDoNothing bool              `json:"beats_do_nothing"`
+	Bounds         *contest.Bounds   `json:"bounds,omitempty"` // where the agent knows some
 	PerEpisode     []contest.Episode `json:"per_episode,omitempty"`
 }
 
@@ -45,6 +46,9 @@ func newBoard(l seedList, entries []flown, nothing contest.Score, perEpisode boo
 	rows, scores := make([]boardRow, len(entries)), make([]contest.Score, len(entries))
 	for i, e := range entries {
 		rows[i], scores[i] = boardRow{Agent: e.name, Zip: e.zip}, contest.NewScore(e.episodes)
+		if bounds, ok := contest.NewBounds(e.episodes); ok {
+			rows[i].Bounds = &bounds
+		}
 	}
 	b := rankBoard(l, rows, scores, nothing)
 	if perEpisode {
@@ -70,19 +74,31 @@ func rankBoard(l seedList, rows []boardRow, scores []contest.Score, nothing cont
 
 // boards is what a command that ranks has found.
 type boards struct {
-	ScoreVersion   string   `json:"score_version"`
-	OffLeaderboard []string `json:"off_leaderboard,omitempty"` // why the figures do not count
-	Boards         []board  `json:"boards"`
-	Repeat         string   `json:"repeat"` // the command line that gives the same figures again
+	ScoreVersion    string   `json:"score_version"`
+	OffLeaderboard  []string `json:"off_leaderboard,omitempty"` // why the figures do not count
+	Boards          []board  `json:"boards"`
+	NotReproducible string   `json:"not_reproducible,omitempty"` // why they may be others the next time
+	Repeat          string   `json:"repeat"`                     // the command line that gives the same figures again
 }
 
 func (bs boards) print(w io.Writer) {
 	for _, b := range bs.Boards {
 		printStamp(w, bs.OffLeaderboard)
 		b.print(w)
-		fmt.Fprintf(w, "ranking: %s (%s) · score version %s · %s an entry\n\n", b.Ranking, b.Title, bs.ScoreVersion, count(b.Episodes, "episode"))
+		fmt.Fprintf(w, "ranking: %s (%s) · score version %s · %s an entry\n", b.Ranking, b.Title, bs.ScoreVersion, count(b.Episodes, "episode"))
+		b.printBounds(w)
+		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "Lower is better, compared from left to right; exit miss counts in steps of 0.005.\nTo repeat: %s\n", bs.Repeat)
+	fmt.Fprintln(w, "Lower is better, compared from left to right; exit miss counts in steps of 0.005.")
+	printRepeat(w, bs.NotReproducible, bs.Repeat)
+}
+
+// printRepeat ends an output with how it is repeated, and why that may give other figures, if it may.
+func printRepeat(w io.Writer, notReproducible, command string) {
+	if notReproducible != "" {
+		fmt.Fprintf(w, "Not reproducible: %s.\n", notReproducible)
+	}
+	fmt.Fprintf(w, "To repeat: %s\n", command)
 }
 
 // printStamp marks a table whose figures do not count, and says why.
@@ -128,10 +144,60 @@ func (b board) print(w io.Writer) {
 	}
 }
 
+// printBounds says how far each agent that knows is from what no agent can do better than.
+func (b board) printBounds(w io.Writer) {
+	for _, r := range b.Rows {
+		if r.Bounds != nil {
+			fmt.Fprintf(w, "%s: %s\n", r.Agent, boundsText(*r.Bounds, r.Episodes))
+		}
+	}
+}
+
+// boundsText compares an entry of so many episodes with its bounds. The least congestion is only told if there is any.
+func boundsText(b contest.Bounds, episodes int) string {
+	congestion := ""
+	if b.Congestion > 0 {
+		congestion = fmt.Sprintf("no agent can do with less congestion than %d; ", b.Congestion)
+	}
+	where := "at this congestion and exit miss"
+	switch b.Matched {
+	case episodes:
+	case 0:
+		return congestion + "no episode has its least congestion and no exit miss, so clearances are not compared"
+	default:
+		where = fmt.Sprintf("in %d of %s, those with the least congestion and no exit miss,", b.Matched, count(episodes, "episode"))
+	}
+	excess := "none too many"
+	if b.Gap != 0 {
+		excess = fmt.Sprintf("at most %d too many", b.Gap)
+	}
+	return fmt.Sprintf("%s%s no agent can do with fewer than %s; %s; %d of %s proven least",
+		congestion, where, count(b.Clearances, "clearance"), excess, b.Least, count(episodes, "episode"))
+}
+
 func printEpisodes(w io.Writer, episodes []contest.Episode) {
-	t := newTable("seed", "state", "steps", "congestion", "exit miss", "worst miss", "clearances", "touched", "invalid")
+	header := []string{"seed", "state", "steps", "congestion", "exit miss", "worst miss", "clearances", "touched", "invalid"}
+	bounds, bounded := contest.NewBounds(episodes)
+	if bounded {
+		header = append(header, "least clearances", "gap")
+	}
+	if bounds.Congestion > 0 {
+		header = append(header, "least congestion")
+	}
+	t := newTable(header...)
 	for _, e := range episodes {
-		t.AppendRow(table.Row{e.Seed, stateOf(e), e.Steps, e.Congestion, miss(e.ExitMiss), miss(e.MaxExitMiss), e.Clearances, e.Touched, e.Invalids})
+		row := table.Row{e.Seed, stateOf(e), e.Steps, e.Congestion, miss(e.ExitMiss), miss(e.MaxExitMiss), e.Clearances, e.Touched, e.Invalids}
+		if e.Bound != nil {
+			gap := "" // not known
+			if n, ok := e.Gap(); ok {
+				gap = fmt.Sprint(n)
+			}
+			row = append(row, e.Bound.Clearances, gap)
+			if bounds.Congestion > 0 {
+				row = append(row, e.Bound.Congestion)
+			}
+		}
+		t.AppendRow(row)
 	}
 	printTable(w, t)
 }

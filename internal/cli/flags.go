@@ -17,6 +17,7 @@ import (
 	"skyrail/flight"
 	"skyrail/flight/agent"
 	"skyrail/flight/contest"
+	"skyrail/flight/planner"
 	"skyrail/internal/ingest"
 	railcontest "skyrail/rail/contest"
 )
@@ -25,6 +26,8 @@ import (
 // without effect is an unknown one.
 type flightFlags struct {
 	agents     []string
+	entries    bool // only agents that may be handed in; set before the flags are added
+	budget     planner.Budget
 	seeds      string
 	private    string
 	limit      int
@@ -36,7 +39,8 @@ type flightFlags struct {
 }
 
 func (f *flightFlags) agent(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "an agent: "+strings.Join(agent.Names(), ", ")+", or the zip of a submission or a checkpoint (repeat for several)")
+	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "an agent: "+f.agentNames()+", or the zip of a submission or a checkpoint (repeat for several)")
+	f.budgetFlag(cmd)
 	pythonFlags(cmd, &f.intake)
 }
 
@@ -83,7 +87,7 @@ func (f *flightFlags) config() (cfg flight.Config, offLeaderboard []string, err 
 	if !cfg.Ranked() {
 		offLeaderboard = append(offLeaderboard, fmt.Sprintf("%d to %d converging aircraft", cfg.NLo, cfg.NHi))
 	}
-	return cfg, offLeaderboard, nil
+	return cfg, append(offLeaderboard, f.offLeaderboardAgents()...), nil
 }
 
 // plan is what to fly: every entrant over the list.
@@ -183,8 +187,8 @@ func readSeedFile(flag, name string) ([]uint64, error) {
 // entrants returns a maker of fresh agents for every --agent. They must be closed. Warnings about what was handed in go
 // to standard error.
 func (f *flightFlags) entrants(cmd *cobra.Command, cfg flight.Config) (all []entrant, err error) {
-	if len(f.agents) == 0 {
-		return nil, usage(fmt.Errorf("no agent; name one with --agent: %s, or a zip", strings.Join(agent.Names(), ", ")))
+	if err := f.checkAgents(cmd); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -192,11 +196,8 @@ func (f *flightFlags) entrants(cmd *cobra.Command, cfg flight.Config) (all []ent
 		}
 	}()
 	harness := ingest.New(f.intake)
-	for i, name := range f.agents {
-		if slices.Contains(f.agents[:i], name) {
-			return all, usage(fmt.Errorf("--agent %s is given twice", name))
-		}
-		e, err := newEntrant(cmd, name, cfg, f.stochastic, harness)
+	for _, name := range f.agents {
+		e, err := f.newEntrant(cmd, name, cfg, harness)
 		if err != nil {
 			return all, err
 		}
@@ -241,15 +242,14 @@ func closeAll(entrants []entrant) error {
 	return errors.Join(errs...)
 }
 
-func newEntrant(cmd *cobra.Command, name string, cfg flight.Config, stochastic bool, harness *ingest.Harness) (entrant, error) {
-	_, err := agent.New(name, cfg)
-	if err == nil {
-		return entrant{name: name, fresh: func() (agent.Agent, error) { return agent.New(name, cfg) }}, nil
+func (f *flightFlags) newEntrant(cmd *cobra.Command, name string, cfg flight.Config, harness *ingest.Harness) (entrant, error) {
+	if b, ok := builtInOf(name); ok {
+		return entrant{name: name, fresh: func() (agent.Agent, error) { return b.fresh(cfg, f.budget) }}, nil
 	}
 	if _, missing := os.Stat(name); missing != nil && !strings.HasSuffix(name, ".zip") {
-		return entrant{}, usage(fmt.Errorf("%w, or a zip", err))
+		return entrant{}, usage(fmt.Errorf("unknown agent %q; the agents are %s, or a zip", name, f.agentNames()))
 	}
-	return openEntrant(cmd, harness, name, cfg, stochastic)
+	return openEntrant(cmd, harness, name, cfg, f.stochastic)
 }
 
 // repeat spells the command line that gives the same figures again: the flags that were given, in their order,

@@ -25,9 +25,10 @@ func newCompare(a *app) *cobra.Command {
 
 With --holdout the two halves of the list are shown beside the total, split as a hosted board does: of the
 published list, the live and the hidden one; with --private the organiser's secret list too. An agent that does not beat doing nothing
-is marked.`,
+is marked. Below the board is what no agent can do better than, where one knows.`,
 		Example: `  skyrail flight compare --agent noop --agent random --agent rule-based
-  skyrail flight compare --agent rule-based --holdout 0.4 --json`,
+  skyrail flight compare --agent rule-based --holdout 0.4 --json
+  skyrail flight compare --agent planner --budget 2M --per-episode`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			p, err := f.plan(cmd)
 			if err != nil {
@@ -50,7 +51,10 @@ is marked.`,
 			if err != nil {
 				return err
 			}
-			bs := boards{ScoreVersion: contest.ScoreVersion, OffLeaderboard: p.offLeaderboard, Repeat: repeat(cmd)}
+			bs := boards{
+				ScoreVersion: contest.ScoreVersion, OffLeaderboard: p.offLeaderboard,
+				NotReproducible: f.notReproducible(), Repeat: repeat(cmd),
+			}
 			for i, l := range lists {
 				r := results[i]
 				bs.Boards = append(bs.Boards, newBoard(l, r.entries, contest.NewScore(r.nothing), perEpisode))

@@ -14,12 +14,13 @@ import (
 
 // autopsy is what the post-mortem command has found.
 type autopsy struct {
-	ScoreVersion   string           `json:"score_version"`
-	OffLeaderboard []string         `json:"off_leaderboard,omitempty"`
-	Title          string           `json:"title"`
-	Reports        []contest.Report `json:"reports"`
-	Trophies       []contest.Trophy `json:"trophies"`
-	Repeat         string           `json:"repeat"`
+	ScoreVersion    string           `json:"score_version"`
+	OffLeaderboard  []string         `json:"off_leaderboard,omitempty"`
+	Title           string           `json:"title"`
+	Reports         []contest.Report `json:"reports"`
+	Trophies        []contest.Trophy `json:"trophies"`
+	NotReproducible string           `json:"not_reproducible,omitempty"`
+	Repeat          string           `json:"repeat"`
 }
 
 func newPostmortem(a *app) *cobra.Command {
@@ -51,7 +52,10 @@ best of 8; sampled, they fly as they are.`,
 				}
 				total += contest.PostMortemEpisodes(player, p.cfg, len(p.list.seeds))
 			}
-			found := autopsy{ScoreVersion: contest.ScoreVersion, OffLeaderboard: p.offLeaderboard, Title: p.list.title, Repeat: repeat(cmd)}
+			found := autopsy{
+				ScoreVersion: contest.ScoreVersion, OffLeaderboard: p.offLeaderboard, Title: p.list.title,
+				NotReproducible: f.notReproducible(), Repeat: repeat(cmd),
+			}
 			bar := a.startProgress(cmd.Context(), total)
 			for _, e := range p.entrants {
 				var r contest.Report
@@ -119,7 +123,8 @@ func (f autopsy) print(w io.Writer) {
 		t.AppendRow(table.Row{tr.Name, tr.For, winners})
 	}
 	printTable(w, t)
-	fmt.Fprintf(w, "\n%s · score version %s\nTo repeat: %s\n", f.Title, f.ScoreVersion, f.Repeat)
+	fmt.Fprintf(w, "\n%s · score version %s\n", f.Title, f.ScoreVersion)
+	printRepeat(w, f.NotReproducible, f.Repeat)
 }
 
 func gapText(g contest.Gap) string {

@@ -46,7 +46,7 @@ animation of every step. Several agents are drawn beside one another, at the sam
 				seed = contest.PublicSeeds()[0]
 			}
 			var films []picture.Film
-			flown := rendered{Seed: seed, OffLeaderboard: off, File: out, Repeat: repeat(cmd)}
+			flown := rendered{Seed: seed, OffLeaderboard: off, File: out, NotReproducible: f.notReproducible(), Repeat: repeat(cmd)}
 			for _, e := range entrants {
 				film, episode, err := f.shoot(cmd.Context(), cfg, e, seed)
 				if err != nil {
@@ -85,11 +85,12 @@ func (f *flightFlags) shoot(ctx context.Context, cfg flight.Config, e entrant, s
 
 // rendered is what the picture shows, in figures.
 type rendered struct {
-	Seed           uint64         `json:"seed"`
-	OffLeaderboard []string       `json:"off_leaderboard,omitempty"`
-	Episodes       []agentEpisode `json:"episodes"`
-	File           string         `json:"file"`
-	Repeat         string         `json:"repeat"`
+	Seed            uint64         `json:"seed"`
+	OffLeaderboard  []string       `json:"off_leaderboard,omitempty"`
+	Episodes        []agentEpisode `json:"episodes"`
+	File            string         `json:"file"`
+	NotReproducible string         `json:"not_reproducible,omitempty"`
+	Repeat          string         `json:"repeat"`
 }
 
 type agentEpisode struct {
@@ -104,5 +105,6 @@ func (r rendered) print(w io.Writer) {
 		t.AppendRow(table.Row{e.Agent, stateOf(e.Episode), e.Steps, e.Congestion, miss(e.ExitMiss), e.Clearances, e.Touched})
 	}
 	printTable(w, t)
-	fmt.Fprintf(w, "\nWrote %s: seed %d.\nTo repeat: %s\n", r.File, r.Seed, r.Repeat)
+	fmt.Fprintf(w, "\nWrote %s: seed %d.\n", r.File, r.Seed)
+	printRepeat(w, r.NotReproducible, r.Repeat)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func newSubmit(a *app) *cobra.Command {
-	var f flightFlags
+	f := flightFlags{entries: true}
 	var out string
 	cmd := &cobra.Command{
 		Use:   "submit",
@@ -42,7 +42,8 @@ func newSubmit(a *app) *cobra.Command {
 				return err
 			}
 			bs := boards{
-				ScoreVersion: contest.ScoreVersion, OffLeaderboard: p.offLeaderboard, Repeat: repeat(cmd),
+				ScoreVersion: contest.ScoreVersion, OffLeaderboard: p.offLeaderboard,
+				NotReproducible: f.notReproducible(), Repeat: repeat(cmd),
 				Boards: []board{newBoard(p.list, r.entries, contest.NewScore(r.nothing), false)},
 			}
 			if out == "-" {

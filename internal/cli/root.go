@@ -143,7 +143,7 @@ gives at most one clearance a step and is ranked by failed episodes, congestion,
 and touched aircraft, in this order, lower is better.`,
 		Example: "  skyrail flight compare --agent noop --agent random --agent rule-based",
 	},
-		newCompare(a), newSubmit(a), newReplay(a), newPostmortem(a), newRender(a), newDecode(a), newSeeds(a),
+		newCompare(a), newSubmit(a), newReplay(a), newPostmortem(a), newRender(a), newExplain(a), newDecode(a), newSeeds(a),
 		newIngest(a), newScoreZips(a), newContract(a), newStarter(a),
 		group(&cobra.Command{
 			Use:     "kaggle",
