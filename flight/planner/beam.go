@@ -36,13 +36,17 @@ func (s *search) load(b *sketch) {
 	s.hash = b.hash
 }
 
-// sketch makes the draft the plan of these clearances, in any order. It returns false if one of them is not legal.
+// sketch makes the draft the plan of these clearances, in any order. It returns false if one of them is not legal,
+// or they are too many for one aircraft.
 func (s *search) sketch(plan []told) bool {
 	for i := range s.work {
 		s.work[i].n = 0
 	}
 	for _, c := range plan {
 		t := &s.work[c.aircraft]
+		if t.n == maxOrders {
+			return false
+		}
 		k := t.n
 		for ; k > 0 && t.commands[k-1].step > c.step; k-- {
 			t.commands[k] = t.commands[k-1]

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	all           = maxSteps // clearances of a kind: there are no more
-	maxClearances = 24       // of a plan
+	all           = maxSteps                          // clearances of a kind: there are no more
+	maxClearances = 24                                // of a plan
+	anyLevels     = flight.Levels * flight.MaxFlights // of a goal that does not mind how the aircraft end
 
 	// missSlack is how much a plan may add to the exit miss: the ranking does not see so little.
 	missSlack = 0.0025
@@ -21,13 +22,13 @@ const (
 type merit struct {
 	midAir     int // 1 if there is one
 	losses     int // of separation: pairs times steps
-	offEnds    int // aircraft that end off their level, or are late
+	offLevels  int // by how many levels the aircraft end off theirs, in all; one more for each that is late
 	clearances int
 	touched    int // aircraft with a clearance
 }
 
 func (m merit) compare(o merit) int {
-	return cmp.Or(m.midAir-o.midAir, m.losses-o.losses, m.offEnds-o.offEnds, m.clearances-o.clearances, m.touched-o.touched)
+	return cmp.Or(m.midAir-o.midAir, m.losses-o.losses, m.offLevels-o.offLevels, m.clearances-o.clearances, m.touched-o.touched)
 }
 
 // told is a clearance of a plan.
@@ -184,17 +185,17 @@ func (s *search) try(l *depth, c choice) bool {
 // bearable reports whether the goal allows to put up with trouble.
 func (s *search) bearable(tr trouble) bool {
 	if tr.j < 0 {
-		return s.offCount < s.goal.offEnds
+		return s.offCount < s.goal.offLevels
 	}
 	i, j := int(tr.i), int(tr.j)
 	return s.losses < s.goal.losses && !s.midAir(i, j, s.tracks[i], s.tracks[j], int(tr.step))
 }
 
 // keep takes the draft, which has no trouble left, as a plan. It returns false if what was put up with has become a
-// mid-air, or the aircraft are too late together.
+// mid-air, or the aircraft end too far from their plan.
 func (s *search) keep() bool {
 	m := s.judge()
-	if m.midAir > 0 || m.offEnds > s.goal.offEnds {
+	if m.midAir > 0 || m.offLevels > s.goal.offLevels {
 		return false
 	}
 	s.take(m)
@@ -210,9 +211,7 @@ func (d *draft) judge() merit {
 			late += more
 			lateOnes++
 		}
-		if t.end != 0 {
-			m.offEnds++
-		}
+		m.offLevels += abs(int(t.end))
 		for j, o := range d.tracks[:i] {
 			lost := d.window.losses(i, j, t, o)
 			m.losses += bits.OnesCount64(lost)
@@ -224,7 +223,7 @@ func (d *draft) judge() merit {
 		}
 	}
 	if late > d.slack() {
-		m.offEnds += lateOnes
+		m.offLevels += lateOnes
 	}
 	return m
 }
@@ -300,7 +299,7 @@ func (s *search) chooseOf(l *depth, i, step int, alike int) {
 // consider lists a clearance if it is legal, changes where the aircraft is at the step and may lead to the goal.
 func (s *search) consider(l *depth, first, i, step int, o order, alike int) {
 	t := s.tracks[i]
-	if !s.with(&l.track, t, i, o) || l.track.sameAt(t, step) || s.goal.offEnds < s.n && s.late(i, &l.track) {
+	if !s.with(&l.track, t, i, o) || l.track.sameAt(t, step) || s.goal.offLevels < anyLevels && s.late(i, &l.track) {
 		return
 	}
 	s.node()

@@ -33,7 +33,7 @@ func (s *search) think(env *flight.Env, nodes int) {
 // proven reports whether no plan has a better merit, but for the aircraft touched.
 func (s *search) proven() bool {
 	m, f := s.merit, s.floor
-	return m.midAir == 0 && m.losses == f.losses && m.offEnds == 0 && m.clearances == f.clearances
+	return m.midAir == 0 && m.losses == f.losses && m.offLevels == 0 && m.clearances == f.clearances
 }
 
 // findFloor works out a first floor from the stacks, and from the losses of aircraft left alone.
@@ -56,9 +56,9 @@ func (s *search) findFloor() {
 }
 
 // goalOf is a goal without a limit of clearances or aircraft but that of the episode.
-func (s *search) goalOf(losses, offEnds int) merit {
+func (s *search) goalOf(losses, offLevels int) merit {
 	most := min(maxClearances, s.cfg.MaxClearances-s.before.Clearances-1)
-	return merit{losses: losses, offEnds: offEnds, clearances: max(most, 0), touched: s.n}
+	return merit{losses: losses, offLevels: offLevels, clearances: max(most, 0), touched: s.n}
 }
 
 // narrow is the width of the first beams.
@@ -71,8 +71,8 @@ func (s *search) first() {
 		if s.merit.midAir == 0 && losses >= s.merit.losses {
 			return
 		}
-		for _, offEnds := range []int{0, s.n} {
-			s.anew(s.goalOf(losses, offEnds), s.budget)
+		for _, offLevels := range []int{0, anyLevels} {
+			s.anew(s.goalOf(losses, offLevels), s.budget)
 			if s.over() || s.beam(narrow, 1, 1) {
 				s.bringBack()
 				return
@@ -86,8 +86,11 @@ func (s *search) first() {
 
 // bringBack adds clearances to the plan for aircraft that end off their level, where that loses no separation.
 func (s *search) bringBack() {
-	for s.merit.offEnds > 0 {
-		s.anew(s.goalOf(s.merit.losses, s.merit.offEnds-1), s.budget)
+	for s.merit.offLevels > 0 {
+		if s.addOne() {
+			continue
+		}
+		s.anew(s.goalOf(s.merit.losses, s.merit.offLevels-1), s.budget)
 		s.sketch(s.best)
 		for s.trouble > 0 {
 			tr, _ := s.next()
@@ -97,6 +100,38 @@ func (s *search) bringBack() {
 			return
 		}
 	}
+}
+
+// addOne adds the clearance to the plan, for an aircraft off its level, that betters it most. It returns false if none
+// does.
+func (s *search) addOne() bool {
+	if len(s.best) >= s.goalOf(0, 0).clearances {
+		return false
+	}
+	s.sketch(s.best)
+	was, used, off := s.merit, s.used, uint64(0)
+	for i, t := range s.tracks {
+		if t.end != 0 {
+			off |= 1 << i
+		}
+	}
+	plan := append(slices.Clone(s.best), told{})
+	for ; off != 0; off &= off - 1 {
+		i := bits.TrailingZeros64(off)
+		for k := s.planes[i].free; k < s.window.steps && !s.over(); k++ {
+			if used>>k&1 != 0 {
+				continue
+			}
+			for c := range flight.Clearance(flight.Clearances) {
+				plan[len(plan)-1] = told{order{int8(k), c}, int8(i)}
+				if s.sketch(plan) {
+					s.node()
+					s.take(s.judge())
+				}
+			}
+		}
+	}
+	return s.merit != was
 }
 
 // improve betters the plan by beams of a width, in the order of what counts.
@@ -116,13 +151,13 @@ func (s *search) improve(width int) {
 		return found
 	}
 	for losses := s.floor.losses; losses < s.merit.losses; {
-		again(s.goalOf(losses, s.n))
+		again(s.goalOf(losses, anyLevels))
 		losses = max(losses+1, (losses+s.merit.losses)/2) // it is seldom as few as the floor
 	}
-	for s.merit.offEnds > 0 && again(s.goalOf(s.merit.losses, s.merit.offEnds-1)) {
+	for s.merit.offLevels > 0 && again(s.goalOf(s.merit.losses, s.merit.offLevels-1)) {
 	}
 	for {
-		goal := s.goalOf(s.merit.losses, s.merit.offEnds)
+		goal := s.goalOf(s.merit.losses, s.merit.offLevels)
 		goal.clearances = s.merit.clearances - 1
 		if s.proven() || goal.clearances < 0 || !again(goal) {
 			return
@@ -135,7 +170,7 @@ func (s *search) improve(width int) {
 func (s *search) prove() {
 	limit := s.nodes + (s.budget-s.nodes)/2
 	for s.floor.losses < s.merit.losses {
-		s.anew(s.goalOf(s.floor.losses, s.n), limit)
+		s.anew(s.goalOf(s.floor.losses, anyLevels), limit)
 		if s.descend() {
 			break
 		}
@@ -146,7 +181,7 @@ func (s *search) prove() {
 		s.clear()
 		s.floor.clearances = s.more(s.floor.losses)
 	}
-	for s.merit.losses == s.floor.losses && s.merit.offEnds == 0 && s.floor.clearances < s.merit.clearances {
+	for s.merit.losses == s.floor.losses && s.merit.offLevels == 0 && s.floor.clearances < s.merit.clearances {
 		goal := s.goalOf(s.floor.losses, 0)
 		goal.clearances = s.floor.clearances
 		s.anew(goal, limit)
