@@ -53,10 +53,10 @@ type Bounded interface {
 	Bound() (b Bound, ok bool)
 }
 
-// Bound is what no agent can do better than in an episode, whatever it sees.
+// Bound is what no agent can do better than in an episode, whatever it sees. It need not be within reach.
 type Bound struct {
-	Congestion int `json:"congestion"` // the least possible
-	Clearances int `json:"clearances"` // the least with that congestion and every aircraft on its level and in time at the end
+	Congestion int `json:"congestion"` // none has less
+	Clearances int `json:"clearances"` // with that congestion, and an exit miss that the ranking does not see, none gives fewer
 }
 
 // Wrapper is an Agent made of another one.

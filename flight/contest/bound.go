@@ -3,9 +3,9 @@ package contest
 // Bounds compares an entry with what its agent, an agent.Bounded, knows that no agent can do better than.
 type Bounds struct {
 	Episodes   int `json:"episodes"`   // with a bound
-	Congestion int `json:"congestion"` // the least possible, in all of those
+	Congestion int `json:"congestion"` // no agent has less, in all of those
 	Matched    int `json:"matched"`    // of those, flown with that congestion, and everybody on level and in time at the end
-	Clearances int `json:"clearances"` // the least possible, in all that match
+	Clearances int `json:"clearances"` // no agent can do with fewer, in all that match
 	Gap        int `json:"gap"`        // clearances given beyond that: at most so many were too many
 	Least      int `json:"least"`      // episodes without a gap: as few clearances as possible, and proven so
 }

@@ -11,8 +11,9 @@ import (
 // Budget is how much a planner may think about a plan. It makes one an episode, and another whenever something else
 // was flown than it answered.
 type Budget struct {
-	Nodes int           // candidate plans looked at
-	Time  time.Duration // if set, this instead of Nodes; the plan then depends on the machine
+	Nodes int             // candidate plans looked at
+	Time  time.Duration   // if set, this instead of Nodes, but for a first plan; what is planned then depends on the machine
+	Done  <-chan struct{} // if it is closed, plans end at once, whatever they are; may be nil
 }
 
 // DefaultBudget takes about 50 ms on one core, where all of it is used; most plans are known to be the best before.
@@ -41,7 +42,7 @@ const (
 	MaxTime  = time.Hour
 )
 
-// ParseBudget reads a number of nodes ("200000", "500k", "2M") or a time ("50ms").
+// ParseBudget reads a number of candidate plans ("200000", "500k", "2M") or a time ("50ms").
 func ParseBudget(text string) (Budget, error) {
 	digits, unit := text, 1
 	if n := len(text); n > 0 && text[n-1] == 'k' {
@@ -58,9 +59,9 @@ func ParseBudget(text string) (Budget, error) {
 	}
 	switch {
 	case n == 0:
-		return Budget{}, errors.New("it must be at least one node")
+		return Budget{}, errors.New("it must be at least 1 candidate plan")
 	case n > MaxNodes/unit:
-		return Budget{}, fmt.Errorf("it is too large; at most %v nodes", Budget{Nodes: MaxNodes})
+		return Budget{}, fmt.Errorf("it is too large; at most %v candidate plans", Budget{Nodes: MaxNodes})
 	}
 	return Budget{Nodes: n * unit}, nil
 }
@@ -79,7 +80,7 @@ func parseTime(text string) (Budget, error) {
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return Budget{}, errors.New("it is neither a number of nodes, such as 200000, 500k or 2M, nor a time, such as 50ms")
+		return Budget{}, errors.New("it is neither a number of candidate plans, such as 200000, 500k or 2M, nor a time, such as 50ms")
 	case d <= 0:
 		return Budget{}, errors.New("a time must be more than 0")
 	case d > MaxTime:

@@ -82,18 +82,21 @@ func (s *Solver) Solve(env *flight.Env, b Budget) Plan {
 // think looks for the actions, and for what bounds them.
 func (s *Solver) think(env *flight.Env, b Budget, p *Plan) {
 	q := &s.search
+	q.deadline, q.done, q.expired = time.Time{}, b.Done, false
 	if b.Time <= 0 {
 		q.think(env, b.Nodes)
 		p.of(q)
 		p.Nodes = q.nodes
 		return
 	}
-	// How many nodes there is time for is not known beforehand: more and more, until the time is up.
-	q.deadline = time.Now().Add(b.Time)
+	// How many nodes there is time for is not known beforehand: more and more, until the time is up. The first plan is
+	// made whatever the time: a process that has to wait for its turn would have none.
+	end := time.Now().Add(b.Time)
 	best := merit{midAir: never}
 	floor := merit{}
-	for nodes := 10_000; ; nodes = min(2*nodes, MaxNodes) {
+	for nodes := firstNodes; ; nodes = min(2*nodes, MaxNodes) {
 		q.think(env, nodes)
+		q.deadline = end
 		p.Nodes += q.nodes
 		if floor.compare(q.floor) > 0 {
 			q.floor = floor
@@ -103,12 +106,14 @@ func (s *Solver) think(env *flight.Env, b Budget, p *Plan) {
 			p.of(q)
 		}
 		p.Least = q.bound()
-		if q.proven() || q.expired || q.nodes < nodes {
-			break
+		if q.proven() || q.expired || q.nodes < nodes || time.Now().After(end) {
+			return
 		}
 	}
-	q.deadline, q.expired = time.Time{}, false
 }
+
+// firstNodes are those of the first plan within a time: it takes some milliseconds.
+const firstNodes = 5000
 
 // of takes the plan that was found.
 func (p *Plan) of(q *search) {

@@ -36,7 +36,7 @@ func TestThePublicRankKey(t *testing.T) {
 		t.Errorf("%d actions were forbidden", score.Invalids)
 	}
 	bounds, ok := contest.NewBounds(episodes)
-	if want := (contest.Bounds{Episodes: 98, Congestion: 2, Matched: 97, Clearances: 357, Gap: 33, Least: 76}); !ok || bounds != want {
+	if want := (contest.Bounds{Episodes: 98, Congestion: 3, Matched: 98, Clearances: 361, Gap: 33, Least: 77}); !ok || bounds != want {
 		t.Errorf("got the bounds %+v, want %+v", bounds, want)
 	}
 	// The true state is worth nothing: the observation tells it.
@@ -200,6 +200,15 @@ func TestATimeIsABudget(t *testing.T) {
 		}
 		if d > 10*time.Millisecond && (p.Outcome.MidAir || p.Outcome.Congestion > 0) {
 			t.Errorf("%v: got %+v", d, p.Outcome)
+		}
+	}
+	// Told to end, it does, however much it may think.
+	done := make(chan struct{})
+	close(done)
+	env.Reset(1829385696)
+	for _, b := range []planner.Budget{{Nodes: planner.MaxNodes, Done: done}, {Time: planner.MaxTime, Done: done}} {
+		if p := s.Solve(env, b); len(p.Actions) != 50 || p.Nodes > 1000 {
+			t.Errorf("told to end: got %d actions and %d nodes", len(p.Actions), p.Nodes)
 		}
 	}
 	// A plan within nodes is the same after one within a time.

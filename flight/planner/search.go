@@ -50,12 +50,13 @@ type search struct {
 
 	floor merit // no plan has fewer losses or, with these and nobody off its level, fewer clearances
 
-	nodes    int       // candidate plans looked at
-	budget   int       // how many may be
-	limit    int       // how many may be in this search
-	deadline time.Time // if not zero, when to end
-	expired  bool      // it is past
-	cut      bool      // something was left out for the sake of the goal's clearances
+	nodes    int             // candidate plans looked at
+	budget   int             // how many may be
+	limit    int             // how many may be in this search
+	deadline time.Time       // if not zero, when to end
+	done     <-chan struct{} // if closed, end at once
+	expired  bool            // one of these has come
+	cut      bool            // something was left out for the sake of the goal's clearances
 
 	hash  uint64
 	salt  uint64   // of this search
@@ -299,6 +300,10 @@ func (s *search) chooseOf(l *depth, i, step int, alike int) {
 // consider lists a clearance if it is legal, changes where the aircraft is at the step and may lead to the goal.
 func (s *search) consider(l *depth, first, i, step int, o order, alike int) {
 	t := s.tracks[i]
+	if t.n == maxOrders {
+		s.cut = true
+		return
+	}
 	if !s.with(&l.track, t, i, o) || l.track.sameAt(t, step) || s.goal.offLevels < anyLevels && s.late(i, &l.track) {
 		return
 	}
@@ -313,7 +318,7 @@ func (s *search) consider(l *depth, first, i, step int, o order, alike int) {
 		c.more = max(c.more, s.stacked(losses))
 	}
 	if c.more > more {
-		s.cut = true
+		s.cut = s.cut || c.more < never // else no number of clearances would do
 	} else if alike == all || s.another(&c, l.choices[first:], alike) {
 		l.choices = append(l.choices, c)
 	}
@@ -342,11 +347,16 @@ func (s *search) another(c *choice, choices []choice, alike int) bool {
 	return alike > 0
 }
 
-// node counts a candidate plan, and looks at the clock now and then.
+// node counts a candidate plan, and looks now and then whether it is time to end.
 func (s *search) node() {
-	s.nodes++
-	if s.nodes%256 == 0 && !s.deadline.IsZero() && time.Now().After(s.deadline) {
+	if s.nodes++; s.nodes%256 != 0 {
+		return
+	}
+	select {
+	case <-s.done:
 		s.expired = true
+	default:
+		s.expired = s.expired || !s.deadline.IsZero() && time.Now().After(s.deadline)
 	}
 }
 

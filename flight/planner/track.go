@@ -32,11 +32,8 @@ type track struct {
 func from(k int) uint64 { return ^uint64(0) << uint(k) } // 0 from 64 on, by Go's rule
 
 // with makes dst of t, with one clearance more for aircraft i. It returns false if that one, or one after it, is not
-// legal.
+// legal. T has room for it.
 func (w *window) with(dst, t *track, i int, o order) bool {
-	if t.n == maxOrders {
-		return false
-	}
 	k := int(t.n)
 	for k > 0 && t.commands[k-1].step > o.step {
 		k--

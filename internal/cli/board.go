@@ -153,36 +153,41 @@ func (b board) printBounds(w io.Writer) {
 	}
 }
 
-// boundsText compares an entry of so many episodes with its bounds. The least congestion is only told if there is any.
+// boundsText compares an entry of so many episodes with its bounds.
 func boundsText(b contest.Bounds, episodes int) string {
-	congestion := ""
+	var known, congestion string
+	among := count(episodes, "episode")
+	if b.Episodes < episodes {
+		known = fmt.Sprintf("bounds are known of %d of %s; ", b.Episodes, among)
+		among = fmt.Sprint(b.Episodes)
+	}
 	if b.Congestion > 0 {
 		congestion = fmt.Sprintf("no agent can do with less congestion than %d; ", b.Congestion)
 	}
-	where := "at this congestion and exit miss"
+	where := "at this congestion and exit miss "
 	switch b.Matched {
-	case episodes:
+	case b.Episodes:
 	case 0:
-		return congestion + "no episode has its least congestion and no exit miss, so clearances are not compared"
+		return known + congestion + "none has as little congestion and no exit miss, so clearances are not compared"
 	default:
-		where = fmt.Sprintf("in %d of %s, those with the least congestion and no exit miss,", b.Matched, count(episodes, "episode"))
+		where = fmt.Sprintf("in %d of %s, with as little congestion and no exit miss, ", b.Matched, among)
 	}
 	excess := "none too many"
 	if b.Gap != 0 {
 		excess = fmt.Sprintf("at most %d too many", b.Gap)
 	}
-	return fmt.Sprintf("%s%s no agent can do with fewer than %s; %s; %d of %s proven least",
-		congestion, where, count(b.Clearances, "clearance"), excess, b.Least, count(episodes, "episode"))
+	return fmt.Sprintf("%s%s%sno agent can do with fewer than %s; %s; %s flown with as few",
+		known, congestion, where, count(b.Clearances, "clearance"), excess, count(b.Least, "episode"))
 }
 
 func printEpisodes(w io.Writer, episodes []contest.Episode) {
 	header := []string{"seed", "state", "steps", "congestion", "exit miss", "worst miss", "clearances", "touched", "invalid"}
 	bounds, bounded := contest.NewBounds(episodes)
 	if bounded {
-		header = append(header, "least clearances", "gap")
+		header = append(header, "at least", "gap")
 	}
 	if bounds.Congestion > 0 {
-		header = append(header, "least congestion")
+		header = append(header, "congestion at least")
 	}
 	t := newTable(header...)
 	for _, e := range episodes {

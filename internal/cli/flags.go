@@ -66,7 +66,7 @@ func (f *flightFlags) converging(cmd *cobra.Command) {
 }
 
 func (f *flightFlags) parallel(cmd *cobra.Command) {
-	positive(cmd, &f.jobs, "jobs", "j", runtime.NumCPU(), "episodes flown at once; the results are the same for every number")
+	positive(cmd, &f.jobs, "jobs", "j", runtime.NumCPU(), "episodes flown at once; the results are the same for every number (but with a --budget in time)")
 }
 
 func (f *flightFlags) machine(cmd *cobra.Command) {
@@ -244,7 +244,9 @@ func closeAll(entrants []entrant) error {
 
 func (f *flightFlags) newEntrant(cmd *cobra.Command, name string, cfg flight.Config, harness *ingest.Harness) (entrant, error) {
 	if b, ok := builtInOf(name); ok {
-		return entrant{name: name, fresh: func() (agent.Agent, error) { return b.fresh(cfg, f.budget) }}, nil
+		within := f.budget
+		within.Done = cmd.Context().Done()
+		return entrant{name: name, fresh: func() (agent.Agent, error) { return b.fresh(cfg, within) }}, nil
 	}
 	if _, missing := os.Stat(name); missing != nil && !strings.HasSuffix(name, ".zip") {
 		return entrant{}, usage(fmt.Errorf("unknown agent %q; the agents are %s, or a zip", name, f.agentNames()))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ place. Each clearance is judged by itself: of two that do the same, neither chan
 told if it is better than saying nothing.
 
 Steps are those of submission.csv, two seconds each: a clearance is given as its step begins, and a loss of separation is
-counted as its step ends.`,
+counted as its step ends. A picture of 'skyrail flight render' shows what comes of a step under the next number.`,
 		Example: `  skyrail flight explain --agent rule-based --seed 1829385696
   skyrail flight explain --agent planner --seed 780996595`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -66,6 +67,9 @@ counted as its step ends.`,
 				Episode: agentEpisode{e.name, episodes[0]}, Accounts: accountFactsOf(accounts), accounts: accounts, hold: cfg.HoldSteps,
 				NotReproducible: f.notReproducible(), Repeat: repeat(cmd),
 			}
+			if bounds, ok := contest.NewBounds(episodes); ok {
+				x.Bounds = &bounds
+			}
 			if f.json {
 				return printJSON(a.out, x)
 			}
@@ -82,14 +86,15 @@ counted as its step ends.`,
 
 // explained is an episode and the account of its clearances.
 type explained struct {
-	Seed            uint64         `json:"seed"`
-	OffLeaderboard  []string       `json:"off_leaderboard,omitempty"`
-	Converging      int            `json:"converging"`
-	Aircraft        int            `json:"aircraft"` // in the sector
-	Episode         agentEpisode   `json:"episode"`
-	Accounts        []accountFacts `json:"accounts"`
-	NotReproducible string         `json:"not_reproducible,omitempty"`
-	Repeat          string         `json:"repeat"`
+	Seed            uint64          `json:"seed"`
+	OffLeaderboard  []string        `json:"off_leaderboard,omitempty"`
+	Converging      int             `json:"converging"`
+	Aircraft        int             `json:"aircraft"` // in the sector
+	Episode         agentEpisode    `json:"episode"`
+	Bounds          *contest.Bounds `json:"bounds,omitempty"` // where the agent knows some
+	Accounts        []accountFacts  `json:"accounts"`
+	NotReproducible string          `json:"not_reproducible,omitempty"`
+	Repeat          string          `json:"repeat"`
 
 	accounts []contest.Account
 	hold     int // hold_steps
@@ -146,8 +151,11 @@ func (x explained) print(w io.Writer) {
 	e := x.Episode
 	t.AppendRow(table.Row{e.Agent, stateOf(e.Episode), e.Steps, e.Congestion, miss(e.ExitMiss), e.Clearances, e.Touched, e.Invalids})
 	printTable(w, t)
-	if bounds, ok := contest.NewBounds([]contest.Episode{e.Episode}); ok {
-		fmt.Fprintf(w, "%s: %s\n", e.Agent, boundsText(bounds, 1))
+	switch b, _ := builtInOf(e.Agent); {
+	case x.Bounds != nil:
+		fmt.Fprintf(w, "%s: %s\n", e.Agent, boundsText(*x.Bounds, 1))
+	case b.plans:
+		fmt.Fprintf(w, "%s: no bound is known of this episode\n", e.Agent)
 	}
 	fmt.Fprintln(w)
 	if len(x.accounts) == 0 {
@@ -196,28 +204,39 @@ func accountWords(a contest.Account) []string {
 
 // troubleWords tells what goes wrong in one flight and not in the other; the phrases begin the lines.
 func troubleWords(t contest.Trouble, losses, midAirs, exit string) (lines []string) {
-	var lost, hit []string
-	for _, l := range t.Losses {
-		where := fmt.Sprintf("aircraft %d (%s", l.Aircraft, rangeWords("step", l.First, l.Last))
-		switch {
-		case l.Anyway:
-			hit = append(hit, where+")")
-		case l.MidAir:
-			lost = append(lost, where+", a mid-air)")
-		default:
-			lost = append(lost, where+")")
-		}
-	}
-	if len(lost) > 0 {
+	if lost := lossWords(t.Losses, false); len(lost) > 0 {
 		lines = append(lines, losses+listWords(lost))
 	}
-	if len(hit) > 0 {
+	if hit := lossWords(t.Losses, true); len(hit) > 0 {
 		lines = append(lines, midAirs+listWords(hit))
 	}
 	if t.Exit != nil {
 		lines = append(lines, exit+exitWords(*t.Exit))
 	}
 	return lines
+}
+
+// lossWords tells when which aircraft are too close, those that are anyway or the others: "aircraft 0 (step 6, steps 11
+// to 14)".
+func lossWords(losses []contest.Loss, anyway bool) (words []string) {
+	for i, l := range losses {
+		seen := func(o contest.Loss) bool { return o.Anyway == anyway && o.Aircraft == l.Aircraft }
+		if !seen(l) || slices.ContainsFunc(losses[:i], seen) {
+			continue
+		}
+		var when []string
+		for _, o := range losses[i:] {
+			if !seen(o) {
+				continue
+			}
+			when = append(when, rangeWords("step", o.First, o.Last))
+			if o.MidAir && !anyway {
+				when = append(when, "a mid-air")
+			}
+		}
+		words = append(words, fmt.Sprintf("aircraft %d (%s)", l.Aircraft, strings.Join(when, ", ")))
+	}
+	return words
 }
 
 // exitWords tells how an aircraft ends: "ends two levels up instead of one and leaves 1.4 s late".
@@ -289,7 +308,11 @@ func changeWords(c contest.Change) string {
 	differ(c.Congestion, fmt.Sprintf("%d %s of separation", size(c.Congestion), losses), "fewer")
 	differ(cmp.Compare(c.ExitMiss, 0), fmt.Sprintf("exit miss %g", math.Abs(c.ExitMiss)), "less")
 	differ(c.Clearances, count(size(c.Clearances), "clearance"), "fewer")
-	differ(c.Touched, fmt.Sprintf("%d touched aircraft", size(c.Touched)), "fewer")
+	if n := size(c.Touched); c.Touched > 0 {
+		parts = append(parts, fmt.Sprintf("%d aircraft more touched", n))
+	} else if c.Touched < 0 {
+		parts = append(parts, fmt.Sprintf("%d aircraft fewer touched", n))
+	}
 	return listWords(parts)
 }
 

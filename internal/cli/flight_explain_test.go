@@ -51,7 +51,7 @@ func TestAccountsInWords(t *testing.T) {
 				"brings it too close to aircraft 1 (step 8)",
 				"so it ends two levels down instead of one level down and leaves 1.4 s late",
 				"is worth it; without it: 1 loss of separation more and exit miss 0.25 less",
-				"instead: aircraft 0 slower, then faster at step 4, but 2 losses of separation more, exit miss 0.5 less, 1 clearance more and 1 touched aircraft fewer; " +
+				"instead: aircraft 0 slower, then faster at step 4, but 2 losses of separation more, exit miss 0.5 less, 1 clearance more and 1 aircraft fewer touched; " +
 					"the clearances of steps 5, 6 and 20 are not legal then",
 			},
 		},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -69,7 +70,10 @@ best of 8; sampled, they fly as they are.`,
 			if err != nil {
 				return err
 			}
-			found.Trophies = contest.Trophies(found.Reports)
+			found.Trophies = contest.Trophies(slices.DeleteFunc(slices.Clone(found.Reports), func(r contest.Report) bool {
+				b, _ := builtInOf(r.Agent)
+				return b.offLeaderboard != "" // no entry
+			}))
 			if f.json {
 				return printJSON(a.out, found)
 			}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,6 +59,17 @@ func (f *flightFlags) agentNames() string {
 	return strings.Join(names, ", ")
 }
 
+// plannerNames lists the agents for which there is a budget.
+func (f *flightFlags) plannerNames() string {
+	var names []string
+	for _, b := range roster() {
+		if b.plans && (b.offLeaderboard == "" || !f.entries) {
+			names = append(names, b.name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
 // checkAgents refuses agents that do not go together with the command and its flags.
 func (f *flightFlags) checkAgents(cmd *cobra.Command) error {
 	if len(f.agents) == 0 {
@@ -77,7 +87,7 @@ func (f *flightFlags) checkAgents(cmd *cobra.Command) error {
 		plans = plans || b.plans
 	}
 	if cmd.Flags().Changed("budget") && !plans {
-		return usage(errors.New("--budget: no agent here plans; it is for planner and oracle"))
+		return usage(fmt.Errorf("--budget: no agent here plans; it is for %s", f.plannerNames()))
 	}
 	return nil
 }
@@ -109,7 +119,7 @@ func (b budget) Set(text string) error {
 // budgetFlag adds the flag of commands that take agents.
 func (f *flightFlags) budgetFlag(cmd *cobra.Command) {
 	f.budget = planner.DefaultBudget()
-	cmd.Flags().Var(budget{&f.budget}, "budget", "how much planner and oracle think about a plan: candidate plans, such as 500k or 2M, or a time, such as 50ms, which is not reproducible")
+	cmd.Flags().Var(budget{&f.budget}, "budget", "how much "+f.plannerNames()+" may think about a plan: a number of candidate plans, such as 500k or 2M, or a time, such as 50ms, with which figures are not reproducible")
 }
 
 // notReproducible says why the figures may be others the next time, if they may.
@@ -117,5 +127,5 @@ func (f *flightFlags) notReproducible() string {
 	if f.budget.Reproducible() {
 		return ""
 	}
-	return fmt.Sprintf("with --budget %v plans depend on the machine, and figures may differ from run to run", f.budget)
+	return fmt.Sprintf("with --budget %v plans depend on the machine and on -j, and figures may differ from run to run", f.budget)
 }
