@@ -105,7 +105,7 @@ func (s *Solver) think(env *flight.Env, b Budget, p *Plan) {
 			best = q.merit
 			p.of(q)
 		}
-		p.Least = q.bound()
+		p.Least, p.Known = q.bound(), p.Known && q.sure
 		if q.proven() || q.expired || q.nodes < nodes || time.Now().After(end) {
 			return
 		}
