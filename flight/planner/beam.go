@@ -16,8 +16,8 @@ type sketch struct {
 // maxBorne is how much trouble a plan of a beam puts up with at most.
 const maxBorne = 16
 
-// step is one clearance more, or one trouble more that is put up with, than a sketch of the stage before.
-type step struct {
+// branch is one clearance more, or one trouble more that is put up with, than a sketch of the stage before.
+type branch struct {
 	from    int32 // that sketch
 	bear    bool
 	told    told
@@ -29,16 +29,16 @@ type step struct {
 
 // load makes the draft the plan of a sketch.
 func (s *search) load(b *sketch) {
-	s.sketch(b.told[:b.n])
+	s.draw(b.told[:b.n])
 	for _, tr := range b.borne[:b.bore] {
 		s.bear(tr, true)
 	}
 	s.hash = b.hash
 }
 
-// sketch makes the draft the plan of these clearances, in any order. It returns false if one of them is not legal,
+// draw makes the draft the plan of these clearances, in any order. It returns false if one of them is not legal,
 // or they are too many for one aircraft.
-func (s *search) sketch(plan []told) bool {
+func (s *search) draw(plan []told) bool {
 	for i := range s.work {
 		s.work[i].n = 0
 	}
@@ -81,7 +81,7 @@ func (s *search) beam(width, alike int, dear int32) bool {
 			}
 			from := &cur[b]
 			s.load(from)
-			tr, ok := s.next()
+			tr, ok := s.firstTrouble()
 			if !ok {
 				if s.keep() {
 					return true
@@ -90,10 +90,10 @@ func (s *search) beam(width, alike int, dear int32) bool {
 			}
 			if from.bore < maxBorne && s.bearable(tr) && !s.met(s.hash^tr.key()) {
 				s.bear(tr, true)
-				st := step{from: int32(b), bear: true, borne: tr, hash: s.hash ^ tr.key()}
-				st.needs = int32(s.count+s.more(s.goal.losses-s.losses)) + dear*int32(from.bore+1)
-				st.trouble = int32(s.trouble)
-				s.stage = append(s.stage, st)
+				br := branch{from: int32(b), bear: true, borne: tr, hash: s.hash ^ tr.key()}
+				br.needs = int32(s.count+s.more(s.goal.losses-s.losses)) + dear*int32(from.bore+1)
+				br.trouble = int32(s.trouble)
+				s.stage = append(s.stage, br)
 				s.bear(tr, false)
 			}
 			if s.count >= s.goal.clearances {
@@ -102,23 +102,23 @@ func (s *search) beam(width, alike int, dear int32) bool {
 			s.choose(l, tr, alike)
 			for _, c := range l.choices {
 				if h := s.hash ^ c.key(); !s.met(h) {
-					s.stage = append(s.stage, step{from: int32(b), told: c.told,
+					s.stage = append(s.stage, branch{from: int32(b), told: c.told,
 						needs: int32(s.count+1+c.more) + dear*int32(from.bore), trouble: int32(c.trouble), hash: h})
 				}
 			}
 		}
-		slices.SortStableFunc(s.stage, func(a, b step) int {
+		slices.SortStableFunc(s.stage, func(a, b branch) int {
 			return cmp.Or(cmp.Compare(a.needs, b.needs), cmp.Compare(a.trouble, b.trouble))
 		})
 		next = next[:0]
-		for _, st := range s.stage[:min(len(s.stage), width)] {
-			n := cur[st.from]
-			n.hash = st.hash
-			if st.bear {
-				n.borne[n.bore] = st.borne
+		for _, br := range s.stage[:min(len(s.stage), width)] {
+			n := cur[br.from]
+			n.hash = br.hash
+			if br.bear {
+				n.borne[n.bore] = br.borne
 				n.bore++
 			} else {
-				n.told[n.n] = st.told
+				n.told[n.n] = br.told
 				n.n++
 			}
 			next = append(next, n)

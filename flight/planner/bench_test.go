@@ -33,7 +33,7 @@ func BenchmarkNodes(b *testing.B) {
 	var s search
 	s.open(env)
 	s.anew(s.goalOf(0, 0), b.N)
-	tr, _ := s.next()
+	tr, _ := s.firstTrouble()
 	l := &s.depth[0]
 	s.choose(l, tr, 1)
 	s.nodes = 0

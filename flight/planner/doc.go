@@ -22,7 +22,8 @@
 // A proof is about plans that can be put together clearance by clearance so that each step of it is legal; plans of which
 // that is not so would have to undo a clearance before another one that needs it undone.
 //
-// Limits: a plan looks 64 steps ahead, and has 24 clearances at most, 12 for an aircraft; speed pulses are planned for hold_steps up
-// to 7, and SPD_UP_T not for aircraft that entered slower than 235 m/s, which would not be in time; levels are those of
-// the grid. In the ranked scenario only that about SPD_UP_T can matter, after an exit, and no bound is claimed then.
+// Limits: a plan looks 64 steps ahead, and has 24 clearances at most, 12 for an aircraft; speed pulses are planned for
+// hold_steps up to 7, and SPD_UP_T not for aircraft that entered slower than 235 m/s, which would not be in time; levels
+// are those of the grid. In the ranked scenario only that about SPD_UP_T can matter, after an exit, and no bound is
+// claimed then.
 package planner

@@ -31,7 +31,7 @@ func (d *draft) start(env *flight.Env) {
 	if n := len(d.planes); d.n != n {
 		d.n = n
 		d.tracks, d.alone = make([]*track, n), make([]track, n)
-		d.lost, d.borne = make([]uint64, n*n), make([]uint64, n*n)
+		d.lost, d.borne, d.trouble = make([]uint64, n*n), make([]uint64, n*n), 0
 	}
 	for i := range d.alone {
 		d.alone[i].n = 0

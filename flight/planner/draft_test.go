@@ -13,10 +13,14 @@ import (
 func TestADraftComesToWhatTheEngineFlies(t *testing.T) {
 	var s search
 	var solver Solver
-	env := mustNew(flight.DefaultConfig())
 	stream := numpyrand.NewGenerator(1)
 	losses, midAirs, offEnds, illegal := 0, 0, 0, 0
 	for seed := range uint64(600) {
+		cfg := flight.DefaultConfig()
+		if seed%2 == 1 {
+			cfg.HoldSteps = 1 + stream.Choice(maxPulse)
+		}
+		env := mustNew(cfg)
 		env.Reset(seed)
 		wander(env, &stream, stream.Choice(45))
 		if env.Status().Over() {
@@ -33,7 +37,7 @@ func TestADraftComesToWhatTheEngineFlies(t *testing.T) {
 				illegal++
 				continue
 			}
-			s.sketch(plan)
+			s.draw(plan)
 			got := s.judge()
 			actions := make([]int, s.window.steps)
 			for _, c := range plan {

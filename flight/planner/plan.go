@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -86,6 +87,7 @@ func (s *Solver) think(env *flight.Env, b Budget, p *Plan) {
 	if b.Time <= 0 {
 		q.think(env, b.Nodes)
 		p.of(q)
+		p.boundBy(q)
 		p.Nodes = q.nodes
 		return
 	}
@@ -93,19 +95,15 @@ func (s *Solver) think(env *flight.Env, b Budget, p *Plan) {
 	// made whatever the time: a process that has to wait for its turn would have none.
 	end := time.Now().Add(b.Time)
 	best := merit{midAir: never}
-	floor := merit{}
 	for nodes := firstNodes; ; nodes = min(2*nodes, MaxNodes) {
 		q.think(env, nodes)
 		q.deadline = end
 		p.Nodes += q.nodes
-		if floor.compare(q.floor) > 0 {
-			q.floor = floor
-		}
-		if floor = q.floor; q.merit.compare(best) < 0 {
+		if q.merit.compare(best) < 0 {
 			best = q.merit
 			p.of(q)
 		}
-		p.Least, p.Known = q.bound(), p.Known && q.sure
+		p.boundBy(q)
 		if q.proven() || q.expired || q.nodes < nodes || time.Now().After(end) {
 			return
 		}
@@ -121,13 +119,16 @@ func (p *Plan) of(q *search) {
 	for _, c := range q.best {
 		p.Actions[c.step] = flight.Action(int(c.aircraft), c.clearance)
 	}
-	p.Least, p.Known = q.bound(), q.sure
 }
 
-// bound returns the floor in the episode's figures: with what was before.
-func (s *search) bound() agent.Bound {
-	return agent.Bound{
-		Congestion: s.before.CongestionTotal + s.floor.losses,
-		Clearances: s.before.Clearances + s.floor.clearances,
+// boundBy takes the bound that was found, in the episode's figures, unless it has a better one.
+func (p *Plan) boundBy(q *search) {
+	b := agent.Bound{
+		Congestion: q.before.CongestionTotal + q.sureOf.losses,
+		Clearances: q.before.Clearances + q.sureOf.clearances,
 	}
+	if !q.known || p.Known && cmp.Or(p.Least.Congestion-b.Congestion, p.Least.Clearances-b.Clearances) >= 0 {
+		return
+	}
+	p.Least, p.Known = b, true
 }

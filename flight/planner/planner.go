@@ -28,9 +28,7 @@ func (p *Planner) Act(obs []float32) int {
 	asExpected := p.belief.see(obs)
 	action := p.next(p.belief.env, asExpected)
 	if mask := obs[len(obs)-p.belief.env.Config().Actions():]; mask[action] == 0 {
-		// What is believed is wrong, or the mask is.
-		action = flight.Idle
-		p.forgetPlan()
+		action = p.refused() // what is believed is wrong, or the mask is
 	}
 	p.belief.answer(action)
 	return action
@@ -82,11 +80,14 @@ type pilot struct {
 }
 
 func (p *pilot) forget() {
-	p.begun = false
-	p.first = Plan{}
+	p.begun, p.first = false, Plan{}
 }
 
-func (p *pilot) forgetPlan() { p.begun = false }
+// refused drops a plan whose next action is forbidden, and idles.
+func (p *pilot) refused() int {
+	p.begun = false
+	return flight.Idle
+}
 
 // next returns what to do in the state of env, which is as the last answer was to make it, or not.
 func (p *pilot) next(env *flight.Env, asExpected bool) int {
@@ -106,6 +107,9 @@ func (p *pilot) next(env *flight.Env, asExpected bool) int {
 	}
 	if at >= len(p.plan.Actions) {
 		return flight.Idle // the episode is over
+	}
+	if !env.Legal(p.plan.Actions[at]) {
+		return p.refused() // aircraft off the grid of levels do not fly as planned
 	}
 	return p.plan.Actions[at]
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	all           = maxSteps                          // clearances of a kind: there are no more
+	unlimited     = maxSteps                          // clearances of a kind: there are no more
 	maxClearances = 24                                // of a plan
 	anyLevels     = flight.Levels * flight.MaxFlights // of a goal that does not mind how the aircraft end
 
@@ -48,7 +48,9 @@ type search struct {
 	best  []told // the plan that was found, by step
 	merit merit  // its merit
 
-	floor merit // no plan has fewer losses or, with these and nobody off its level, fewer clearances
+	floor  merit // no plan has fewer losses or, with these and nobody off its level, fewer clearances; but see sure
+	sureOf merit // the last floor that is for sure
+	known  bool  // there is one
 
 	nodes    int             // candidate plans looked at
 	budget   int             // how many may be
@@ -63,7 +65,7 @@ type search struct {
 	seen  []uint64 // plans met in this search, by their hash; it may forget
 	depth []depth
 	beams [2][]sketch
-	stage []step // of a beam
+	stage []branch // of a beam
 	work  []track
 }
 
@@ -112,9 +114,9 @@ func (s *search) anew(goal merit, limit int) {
 // over reports whether the nodes, or the time, are used up.
 func (s *search) over() bool { return s.nodes >= s.limit || s.expired }
 
-// next returns what to change first: the earliest loss of separation or, without one, an aircraft off its level at
+// firstTrouble returns what to change first: the earliest loss of separation or, without one, an aircraft off its level at
 // the end.
-func (d *draft) next() (tr trouble, ok bool) {
+func (d *draft) firstTrouble() (tr trouble, ok bool) {
 	if d.trouble > 0 {
 		tr.step = maxSteps
 		for i := range d.n {
@@ -137,13 +139,13 @@ func (d *draft) next() (tr trouble, ok bool) {
 // descend looks for a plan within the goal by adding clearances and putting up with trouble, in every way there is.
 // It returns false if there is no such plan, or the nodes are used up.
 func (s *search) descend() bool {
-	tr, ok := s.next()
+	tr, ok := s.firstTrouble()
 	if !ok {
 		return s.keep()
 	}
 	if s.count < s.goal.clearances {
 		l := &s.depth[s.count]
-		s.choose(l, tr, all)
+		s.choose(l, tr, unlimited)
 		slices.SortStableFunc(l.choices, choice.compare)
 		for _, c := range l.choices {
 			if s.over() {
@@ -319,7 +321,7 @@ func (s *search) consider(l *depth, first, i, step int, o order, alike int) {
 	}
 	if c.more > more {
 		s.cut = s.cut || c.more < never // else no number of clearances would do
-	} else if alike == all || s.another(&c, l.choices[first:], alike) {
+	} else if alike == unlimited || s.another(&c, l.choices[first:], alike) {
 		l.choices = append(l.choices, c)
 	}
 	s.back(i, t, o.step, l.was)

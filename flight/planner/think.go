@@ -49,9 +49,19 @@ func (s *search) findFloor() {
 			s.floor.losses++
 		}
 	}
-	s.floor.clearances = s.more(s.floor.losses)
-	if s.floor.clearances >= never {
-		s.floor.clearances = 0
+	s.known = false
+	s.raise(s.floor.losses, 0)
+}
+
+// raise sets the floor: so many losses, and at least so many clearances.
+func (s *search) raise(losses, clearances int) {
+	s.floor.losses = losses
+	if s.clear(); s.more(losses) < never {
+		clearances = max(clearances, s.more(losses))
+	}
+	s.floor.clearances = clearances
+	if s.sure {
+		s.sureOf, s.known = s.floor, true
 	}
 }
 
@@ -91,9 +101,9 @@ func (s *search) bringBack() {
 			continue
 		}
 		s.anew(s.goalOf(s.merit.losses, s.merit.offLevels-1), s.budget)
-		s.sketch(s.best)
+		s.draw(s.best)
 		for s.trouble > 0 {
-			tr, _ := s.next()
+			tr, _ := s.firstTrouble()
 			s.bear(tr, true)
 		}
 		if s.over() || !s.descend() {
@@ -108,7 +118,7 @@ func (s *search) addOne() bool {
 	if len(s.best) >= s.goalOf(0, 0).clearances {
 		return false
 	}
-	s.sketch(s.best)
+	s.draw(s.best)
 	was, used, off := s.merit, s.used, uint64(0)
 	for i, t := range s.tracks {
 		if t.end != 0 {
@@ -124,7 +134,7 @@ func (s *search) addOne() bool {
 			}
 			for c := range flight.Clearance(flight.Clearances) {
 				plan[len(plan)-1] = told{order{int8(k), c}, int8(i)}
-				if s.sketch(plan) {
+				if s.draw(plan) {
 					s.node()
 					s.take(s.judge())
 				}
@@ -177,9 +187,7 @@ func (s *search) prove() {
 		if s.over() || s.cut || s.anySlow {
 			return // or it could be done with a slow one out of time
 		}
-		s.floor.losses++
-		s.clear()
-		s.floor.clearances = s.more(s.floor.losses)
+		s.raise(s.floor.losses+1, 0)
 	}
 	for s.merit.losses == s.floor.losses && s.merit.offLevels == 0 && s.floor.clearances < s.merit.clearances {
 		goal := s.goalOf(s.floor.losses, 0)
@@ -188,7 +196,7 @@ func (s *search) prove() {
 		if s.descend() || s.over() {
 			return
 		}
-		s.floor.clearances++
+		s.raise(s.floor.losses, s.floor.clearances+1)
 	}
 }
 
@@ -207,16 +215,17 @@ func (s *search) touchFewer() {
 }
 
 // hurry gives the clearances of the plan as early as they do as much good: if another action is flown in the place of
-// one, there is time left for another.
+// one, there is time left for another. It takes the nodes it needs.
 func (s *search) hurry() {
 	for n := range s.best {
 		c := &s.best[n]
-		for was, k := c.step, int8(0); k < was; k++ {
+		for was, k := c.step, int8(0); k < was && !s.expired; k++ {
+			s.node()
 			if slices.ContainsFunc(s.best, func(o told) bool { return o.step == k }) {
 				continue
 			}
 			c.step = k
-			if s.sketch(s.best) && s.judge() == s.merit {
+			if s.draw(s.best) && s.judge() == s.merit {
 				break
 			}
 			c.step = was

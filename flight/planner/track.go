@@ -100,6 +100,9 @@ func (w *window) fly(t *track, i int) bool {
 		if next < 0 || next >= flight.Levels {
 			return false
 		}
+		if h == 1 && (o.clearance == flight.FLDec2 || o.clearance == flight.FLInc2) {
+			next, back = p.entry, 0 // it is put back before it moves
+		}
 		if next != level {
 			t.at[level] |= from(since) &^ from(k)
 			level, since = next, k

@@ -20,8 +20,8 @@ const (
 	onTime   = maxPulse // the notch of an aircraft that is where it would be without a pulse
 )
 
-// margin widens the separation radius, in metres: an observation gives positions to
-// about a millimetre, and where the aircraft will be in the end to a few.
+// margin widens the separation radius, in metres: an observation tells where an aircraft is to about a millimetre, and
+// where it will be in the end to a few.
 const margin = 0.01
 
 const (
@@ -95,9 +95,14 @@ func (w *window) build(env *flight.Env) {
 	env.State(&w.before)
 	w.env.State(&w.state)
 	w.anySlow = false
+	w.sure = w.start+w.steps == w.cfg.MaxSteps && w.pulses() > 0
 	for i := range w.planes {
-		w.planes[i].begin(&w.before.Aircraft[i])
-		w.anySlow = w.anySlow || w.planes[i].slow
+		p, a := &w.planes[i], &w.before.Aircraft[i]
+		p.begin(a)
+		w.anySlow = w.anySlow || p.slow
+		onGrid := altitudeOf(p.level) == a.Level && altitudeOf(p.entry) == a.EntryLevel || a.Hold+a.Pulse == 1
+		// A slow aircraft of another speed than the lowest may be so little out of time that the ranking does not see it.
+		w.sure = w.sure && onGrid && (!p.slow || a.EntrySpeed == flight.LowSpeed)
 	}
 	for k := range w.steps {
 		w.lookAhead(k)
@@ -114,7 +119,6 @@ func (w *window) build(env *flight.Env) {
 		}
 		p.late = math.Abs(exit-p.target) / (float64(w.cfg.HoldSteps) * flight.DT)
 	}
-	w.sure = w.start+w.steps == w.cfg.MaxSteps && w.pulses() > 0
 	for j := range w.planes {
 		for i := range j {
 			w.meet(i, j)
@@ -148,6 +152,11 @@ func (p *plane) begin(a *flight.AircraftState) {
 // levelOf returns the nearest level of the grid.
 func levelOf(altitude float64) int8 {
 	return int8(math.Round(min(max((altitude-flight.LowestLevel)/flight.LevelStep, 0), flight.Levels-1)))
+}
+
+// altitudeOf is the altitude of a level.
+func altitudeOf(level int8) float64 {
+	return flight.LowestLevel + float64(float64(level)*flight.LevelStep)
 }
 
 // lookAhead flies step k without a clearance and notes where everybody is.

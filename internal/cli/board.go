@@ -164,7 +164,7 @@ func boundsText(b contest.Bounds, episodes int) string {
 	if b.Congestion > 0 {
 		congestion = fmt.Sprintf("no agent can do with less congestion than %d; ", b.Congestion)
 	}
-	where := "at this congestion and exit miss "
+	where := "at this congestion and exit miss, episode by episode, "
 	switch b.Matched {
 	case b.Episodes:
 	case 0:

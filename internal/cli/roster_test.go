@@ -42,17 +42,17 @@ func TestBoundsInWords(t *testing.T) {
 		want string
 	}{
 		"of a list without a gap": {contest.Bounds{Episodes: 3, Matched: 3, Clearances: 12, Least: 3},
-			"at this congestion and exit miss no agent can do with fewer than 12 clearances; none too many; 3 episodes flown with as few"},
+			"at this congestion and exit miss, episode by episode, no agent can do with fewer than 12 clearances; none too many; 3 episodes flown with as few"},
 		"of a list with one": {contest.Bounds{Episodes: 3, Matched: 3, Clearances: 12, Gap: 2, Least: 1},
-			"at this congestion and exit miss no agent can do with fewer than 12 clearances; at most 2 too many; 1 episode flown with as few"},
+			"at this congestion and exit miss, episode by episode, no agent can do with fewer than 12 clearances; at most 2 too many; 1 episode flown with as few"},
 		"of some of the episodes": {contest.Bounds{Episodes: 3, Matched: 2, Clearances: 1, Gap: 2, Least: 1},
 			"in 2 of 3 episodes, with as little congestion and no exit miss, no agent can do with fewer than 1 clearance; at most 2 too many; 1 episode flown with as few"},
 		"of none": {contest.Bounds{Episodes: 2},
 			"bounds are known of 2 of 3 episodes; none has as little congestion and no exit miss, so clearances are not compared"},
 		"of all that have one": {contest.Bounds{Episodes: 2, Matched: 2, Clearances: 4, Least: 2},
-			"bounds are known of 2 of 3 episodes; at this congestion and exit miss no agent can do with fewer than 4 clearances; none too many; 2 episodes flown with as few"},
+			"bounds are known of 2 of 3 episodes; at this congestion and exit miss, episode by episode, no agent can do with fewer than 4 clearances; none too many; 2 episodes flown with as few"},
 		"of congestion": {contest.Bounds{Episodes: 3, Congestion: 4, Matched: 3, Clearances: 12, Least: 3},
-			"no agent can do with less congestion than 4; at this congestion and exit miss no agent can do with fewer than 12 clearances; none too many; 3 episodes flown with as few"},
+			"no agent can do with less congestion than 4; at this congestion and exit miss, episode by episode, no agent can do with fewer than 12 clearances; none too many; 3 episodes flown with as few"},
 	} {
 		if got := boundsText(c.b, 3); got != c.want {
 			t.Errorf("bounds %s:\ngot  %s\nwant %s", name, got, c.want)
