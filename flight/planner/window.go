@@ -40,7 +40,7 @@ type window struct {
 	pairs   []closeness // of i < j at pairAt(i, j)
 	stacks  []stack
 	needed  needCache
-	sure    bool // what is found to be impossible is
+	sure    bool // what is found to be impossible is so for sure
 	anySlow bool // there is a slow aircraft
 
 	before flight.State // what the window begins with
@@ -100,7 +100,7 @@ func (w *window) build(env *flight.Env) {
 		p, a := &w.planes[i], &w.before.Aircraft[i]
 		p.begin(a)
 		w.anySlow = w.anySlow || p.slow
-		onGrid := altitudeOf(p.level) == a.Level && altitudeOf(p.entry) == a.EntryLevel || a.Hold+a.Pulse == 1
+		onGrid := altitudeOf(p.entry) == a.EntryLevel && (altitudeOf(p.level) == a.Level || a.Hold+a.Pulse == 1)
 		// A slow aircraft of another speed than the lowest may be so little out of time that the ranking does not see it.
 		w.sure = w.sure && onGrid && (!p.slow || a.EntrySpeed == flight.LowSpeed)
 	}
