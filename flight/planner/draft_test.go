@@ -74,6 +74,61 @@ func TestADraftComesToWhatTheEngineFlies(t *testing.T) {
 	}
 }
 
+// TestEveryClearanceThatMattersIsTried lays random plans and asks for the clearances that change where an aircraft is at a
+// step: all that do, and no other, whatever has to be left out for a goal.
+func TestEveryClearanceThatMattersIsTried(t *testing.T) {
+	var s search
+	stream := numpyrand.NewGenerator(5)
+	kinds := map[flight.Clearance]int{}
+	for seed := range uint64(300) {
+		cfg := flight.DefaultConfig()
+		cfg.HoldSteps = 1 + stream.Choice(maxPulse)
+		env := mustNew(cfg)
+		env.Reset(seed)
+		wander(env, &stream, stream.Choice(45))
+		if env.Status().Over() {
+			continue
+		}
+		s.open(env)
+		for range 10 {
+			plan, legal := randomPlan(&s, &stream)
+			if !legal {
+				continue
+			}
+			s.anew(merit{losses: never * never, offLevels: anyLevels, clearances: never, touched: s.n}, never)
+			s.draw(plan)
+			i, step := stream.Choice(s.n), stream.Choice(s.window.steps)
+			want := map[order]bool{}
+			var next track
+			for k := 0; k <= step; k++ {
+				for c := range flight.Clearance(flight.Clearances) {
+					o := order{int8(k), c}
+					if s.used>>k&1 == 0 && s.with(&next, s.tracks[i], i, o) && !next.sameAt(s.tracks[i], step) {
+						want[o] = true
+						kinds[c]++
+					}
+				}
+			}
+			l := &s.depth[0]
+			s.choose(l, trouble{int8(i), -1, int8(step)}, unlimited)
+			for _, c := range l.choices {
+				if !want[c.order] {
+					t.Errorf("seed %d plan %v aircraft %d step %d: %+v is tried and changes nothing", seed, plan, i, step, c.order)
+				}
+				delete(want, c.order)
+			}
+			if len(want) > 0 {
+				t.Errorf("seed %d plan %v aircraft %d step %d: not tried are %v", seed, plan, i, step, want)
+			}
+		}
+	}
+	for c := range flight.Clearance(flight.Clearances) {
+		if kinds[c] < 500 {
+			t.Errorf("only %d of %v were looked for", kinds[c], c)
+		}
+	}
+}
+
 // exitMiss is that of the draft's tracks.
 func exitMiss(s *search) float64 {
 	sum := 0.0
