@@ -16,13 +16,7 @@ func TestADraftComesToWhatTheEngineFlies(t *testing.T) {
 	stream := numpyrand.NewGenerator(1)
 	losses, midAirs, offEnds, illegal := 0, 0, 0, 0
 	for seed := range uint64(600) {
-		cfg := flight.DefaultConfig()
-		if seed%2 == 1 {
-			cfg.HoldSteps = 1 + stream.Choice(maxPulse)
-		}
-		env := mustNew(cfg)
-		env.Reset(seed)
-		wander(env, &stream, stream.Choice(45))
+		env := randomMoment(seed, &stream)
 		if env.Status().Over() {
 			continue
 		}
@@ -81,11 +75,7 @@ func TestEveryClearanceThatMattersIsTried(t *testing.T) {
 	stream := numpyrand.NewGenerator(5)
 	kinds := map[flight.Clearance]int{}
 	for seed := range uint64(300) {
-		cfg := flight.DefaultConfig()
-		cfg.HoldSteps = 1 + stream.Choice(maxPulse)
-		env := mustNew(cfg)
-		env.Reset(seed)
-		wander(env, &stream, stream.Choice(45))
+		env := randomMoment(seed, &stream)
 		if env.Status().Over() {
 			continue
 		}
@@ -136,6 +126,18 @@ func exitMiss(s *search) float64 {
 		sum += tr.late + math.Abs(float64(tr.end))
 	}
 	return sum / float64(s.n)
+}
+
+// randomMoment draws a hold_steps, and flies some random steps of the episode of a seed, which may end it.
+func randomMoment(seed uint64, stream *numpyrand.Generator) *flight.Env {
+	cfg := flight.DefaultConfig()
+	if stream.Choice(2) == 1 {
+		cfg.HoldSteps = 1 + stream.Choice(maxPulse)
+	}
+	env := mustNew(cfg)
+	env.Reset(seed)
+	wander(env, stream, stream.Choice(45))
+	return env
 }
 
 // wander flies so many random steps, most of them idle, unless the episode ends before.
