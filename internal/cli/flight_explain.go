@@ -49,11 +49,11 @@ counted as its step ends. A picture of 'skyrail flight render' shows what comes 
 				seed = contest.PublicSeeds()[0]
 			}
 			e := entrants[0]
-			episodes, err := contest.Run(cmd.Context(), cfg, []uint64{seed}, 1, e.fresh, nil)
+			episode, err := f.flyOne(cmd.Context(), cfg, e, seed)
 			if err != nil {
-				return f.agentFault(e.label(), err)
+				return err
 			}
-			accounts, err := contest.Explain(cfg, seed, episodes[0].Actions)
+			accounts, err := contest.Explain(cfg, seed, episode.Actions)
 			if err != nil {
 				return err
 			}
@@ -64,10 +64,10 @@ counted as its step ends. A picture of 'skyrail flight render' shows what comes 
 			env.Reset(seed)
 			x := explained{
 				Seed: seed, OffLeaderboard: off, Converging: env.Scenario().Converging, Aircraft: cfg.Flights,
-				Episode: agentEpisode{e.name, episodes[0]}, Accounts: accountFactsOf(accounts), accounts: accounts, hold: cfg.HoldSteps,
+				Episode: agentEpisode{e.name, episode}, Accounts: accountFactsOf(accounts), accounts: accounts, hold: cfg.HoldSteps,
 				NotReproducible: f.notReproducible(), Repeat: repeat(cmd),
 			}
-			if bounds, ok := contest.NewBounds(episodes); ok {
+			if bounds, ok := contest.NewBounds([]contest.Episode{episode}); ok {
 				x.Bounds = &bounds
 			}
 			if f.json {

@@ -75,12 +75,21 @@ animation of every step. Several agents are drawn beside one another, at the sam
 
 // shoot flies one episode of an entrant and records it.
 func (f *flightFlags) shoot(ctx context.Context, cfg flight.Config, e entrant, seed uint64) (picture.Film, contest.Episode, error) {
+	episode, err := f.flyOne(ctx, cfg, e, seed)
+	if err != nil {
+		return picture.Film{}, contest.Episode{}, err
+	}
+	film, err := picture.Record(cfg, seed, episode.Actions, e.name)
+	return film, episode, err
+}
+
+// flyOne flies one episode of an entrant.
+func (f *flightFlags) flyOne(ctx context.Context, cfg flight.Config, e entrant, seed uint64) (contest.Episode, error) {
 	episodes, err := contest.Run(ctx, cfg, []uint64{seed}, 1, e.fresh, nil)
 	if err != nil {
-		return picture.Film{}, contest.Episode{}, f.agentFault(e.label(), err)
+		return contest.Episode{}, f.agentFault(e.label(), err)
 	}
-	film, err := picture.Record(cfg, seed, episodes[0].Actions, e.name)
-	return film, episodes[0], err
+	return episodes[0], nil
 }
 
 // rendered is what the picture shows, in figures.
