@@ -91,6 +91,12 @@ func (e *Env) ResetNext() {
 	e.begin()
 }
 
+// Stream is a copy of the environment's stream.
+func (e *Env) Stream() numpyrand.Generator { return e.rng }
+
+// SetStream replaces the environment's stream, from which the next reset without a seed draws.
+func (e *Env) SetStream(g numpyrand.Generator) { e.rng = g }
+
 // ResetTo starts from hand-placed aircraft. The environment's stream stays where it is.
 func (e *Env) ResetTo(s Scenario) error {
 	if err := s.check(e.cfg); err != nil {
@@ -209,6 +215,20 @@ func (e *Env) Progress(i int) Progress {
 		EntryLevel: f.entryLevel, EntrySpeed: f.entrySpeed,
 		Busy: f.hold > 0 || f.pulse > 0, Clearances: f.count,
 	}
+}
+
+// Direction returns the unit vector of the heading of aircraft i, 0 <= i < n_flights.
+func (e *Env) Direction(i int) (x, y float64) { return e.flights[i].ux, e.flights[i].uy }
+
+// Threat returns the severity of the worst predicted conflict of aircraft i, 0 <= i < n_flights, and the seconds until
+// that conflict's closest approach: what the observation tells of it. Without a conflict they are 0 and +Inf.
+func (e *Env) Threat(i int) (severity, cpa float64) {
+	e.look()
+	severity, cpa = e.outlook.worst[i], e.outlook.worstCpa[i]
+	if cpa == never {
+		cpa = math.Inf(1)
+	}
+	return severity, cpa
 }
 
 // Info is what the reference's info dictionary tells after a step.
