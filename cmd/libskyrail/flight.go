@@ -160,6 +160,15 @@ func skyrail_flight_observe(h C.skyrail_handle) (result C.int32_t) {
 	return code(onSector(h, func(s *sector) error { return s.Report() }))
 }
 
+//export skyrail_flight_state
+func skyrail_flight_state(h C.skyrail_handle, aircraft *C.double, counts *C.int64_t) (result C.int32_t) {
+	defer guard(&result)
+	return code(onSector(h, func(s *sector) error {
+		e, n := s.Len(), s.Config().Flights
+		return s.Track(array[float64](aircraft, e*n*batch.AircraftColumns), array[int64](counts, e*n*batch.AircraftCountColumns))
+	}))
+}
+
 //export skyrail_flight_set_n_range
 func skyrail_flight_set_n_range(h C.skyrail_handle, lo, hi C.int64_t) (result C.int32_t) {
 	defer guard(&result)

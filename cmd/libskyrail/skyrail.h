@@ -132,6 +132,9 @@ int32_t skyrail_flight_step_one(skyrail_handle h, int32_t action);
 /* Writes all bound arrays anew but rewards, terminated and truncated. */
 int32_t skyrail_flight_observe(skyrail_handle h);
 
+/* Writes the aircraft of all environments as of now into these arrays, laid out as those of the buffers. */
+int32_t skyrail_flight_state(skyrail_handle h, double *aircraft, int64_t *aircraft_counts);
+
 /* Sets n_range, from the next reset on. */
 int32_t skyrail_flight_set_n_range(skyrail_handle h, int64_t lo, int64_t hi);
 

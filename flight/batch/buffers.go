@@ -105,6 +105,19 @@ func (b *Batch) Bind(w Buffers) error {
 	return b.Report()
 }
 
+// Track writes the aircraft of all environments as of now into arrays of one's own, laid out as Buffers.Aircraft and
+// Buffers.AircraftCounts; a nil one is not written.
+func (b *Batch) Track(aircraft []float64, counts []int64) error {
+	values := len(b.envs) * b.Config().Flights
+	if aircraft != nil && len(aircraft) != values*AircraftColumns || counts != nil && len(counts) != values*AircraftCountColumns {
+		return fmt.Errorf("the arrays have %d and %d values, the aircraft need %d and %d", len(aircraft), len(counts), values*AircraftColumns, values*AircraftCountColumns)
+	}
+	for i := range b.envs {
+		b.track(aircraft, counts, i)
+	}
+	return nil
+}
+
 // outcome writes what only a step knows.
 func (b *Batch) outcome(i int, reward float64, status flight.Status) {
 	w := &b.buffers

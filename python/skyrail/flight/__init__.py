@@ -1,0 +1,50 @@
+"""The Flight Challenge's environments, flown by the engine that scores.
+
+`Flight4DEnv`
+    one sector as a Gymnasium environment, a drop-in for the starter kit's and some hundred times
+    faster; also `gymnasium.make("skyrail/Flight4D-v0")`.
+`FlightVectorEnv`
+    many sectors, stepped in parallel, with Gymnasium's vector interface.
+`skyrail.flight.sb3.FlightVecEnv`
+    the same for Stable-Baselines3, with masks for sb3-contrib's MaskablePPO.
+`FlightState`
+    what one's own observation and reward are made of.
+
+Gymnasium is imported when one of the first two is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._core import Conflict, FlightState
+
+if TYPE_CHECKING:
+    from .env import Flight4DEnv
+    from .vector import FlightVectorEnv
+
+__all__ = ["Conflict", "Flight4DEnv", "FlightState", "FlightVectorEnv", "register"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - classes that are imported when asked for
+    if name == "Flight4DEnv":
+        from .env import Flight4DEnv
+
+        return Flight4DEnv
+    if name == "FlightVectorEnv":
+        from .vector import FlightVectorEnv
+
+        return FlightVectorEnv
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def register() -> None:
+    """Tell Gymnasium of skyrail/Flight4D-v0. Gymnasium does this by itself when it is imported."""
+    from gymnasium.envs import registration
+
+    if "skyrail/Flight4D-v0" not in registration.registry:
+        registration.register(
+            id="skyrail/Flight4D-v0",
+            entry_point="skyrail.flight.env:Flight4DEnv",
+            vector_entry_point="skyrail.flight.vector:FlightVectorEnv",
+        )
