@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"flight/planner":      {"flight", "flight/agent", "internal/elementary"},
 	"flight/picture":      {"flight", "internal/elementary", "internal/drawing"},
 	"flight/contest":      {"numpyrand", "flight", "flight/agent"},
-	"flight/batch":        {"flight", "internal/workers"},
+	"flight/batch":        {"flight", "flight/agent", "internal/workers"},
 	"internal/elementary": {},
 	"internal/drawing":    {},
 	"internal/golden":     {},
@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 		"internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker", "internal/ingest",
 		"rail", "rail/agent", "rail/contest", "rail/generate", "rail/picture", "rail/railfile", "contests"},
 	"cmd/skyrail":    {"internal/cli"},
-	"cmd/libskyrail": {"numpyrand", "flight", "flight/batch", "internal/handles"},
+	"cmd/libskyrail": {"numpyrand", "flight", "flight/agent", "flight/batch", "flight/planner", "internal/checkpoint", "internal/handles"},
 }
 
 // pure are the engines: no clock, no goroutine, no I/O, no logger. Their sources may not import these.

@@ -32,17 +32,21 @@ func onSector(h C.skyrail_handle, f func(s *sector) error) error {
 	return f(p.Object)
 }
 
+func configOf(c *C.skyrail_flight_config) flight.Config {
+	return flight.Config{
+		Flights: int(c.n_flights), NLo: int(c.n_lo), NHi: int(c.n_hi),
+		MaxSteps: int(c.max_steps), HoldSteps: int(c.hold_steps), MaxClearances: int(c.max_clearances),
+		WSafe: float64(c.w_safe), WClearance: float64(c.w_clearance), CollisionRate: float64(c.collision_rate),
+	}
+}
+
 //export skyrail_flight_create
 func skyrail_flight_create(config *C.skyrail_flight_config, nEnvs, threads C.int64_t, autoreset C.int32_t) (handle C.skyrail_handle) {
 	defer guard(&handle)
 	if config == nil {
 		return C.skyrail_handle(fail(fmt.Errorf("there is no configuration")))
 	}
-	b, err := batch.New(flight.Config{
-		Flights: int(config.n_flights), NLo: int(config.n_lo), NHi: int(config.n_hi),
-		MaxSteps: int(config.max_steps), HoldSteps: int(config.hold_steps), MaxClearances: int(config.max_clearances),
-		WSafe: float64(config.w_safe), WClearance: float64(config.w_clearance), CollisionRate: float64(config.collision_rate),
-	}, int(nEnvs), int(threads), batch.Autoreset(autoreset))
+	b, err := batch.New(configOf(config), int(nEnvs), int(threads), batch.Autoreset(autoreset))
 	if err != nil {
 		return C.skyrail_handle(fail(err))
 	}

@@ -30,7 +30,7 @@ func skyrail_abi() C.int32_t { return C.SKYRAIL_ABI }
 func skyrail_error() C.skyrail_text { return C.skyrail_get_error() }
 
 //export skyrail_handles
-func skyrail_handles() C.int64_t { return C.int64_t(sectors.Len()) }
+func skyrail_handles() C.int64_t { return C.int64_t(sectors.Len() + crews.Len()) }
 
 var (
 	errHandle = errors.New("no such handle: it was destroyed, or never given out")

@@ -156,6 +156,17 @@ int32_t skyrail_flight_set_stream(skyrail_handle h, int64_t i, uint64_t *words);
 #define SKYRAIL_CONFLICT 10
 int64_t skyrail_flight_conflicts(skyrail_handle h, int64_t i, double *rows, int64_t room);
 
+/* Agents, one for each of n environments: noop, random, rule-based, planner, oracle, or the path of a policy.zip. nodes
+ * is how many candidate plans planner and oracle look at for an episode; 0: as many as by default. */
+skyrail_handle skyrail_crew_create(skyrail_flight_config *config, int64_t n, int64_t threads, skyrail_text name, int64_t nodes);
+int32_t skyrail_crew_destroy(skyrail_handle h);
+
+/* Answers observations, n x (20N + 3), with n actions. An observation of step 0 begins an episode. */
+int32_t skyrail_crew_act(skyrail_handle h, float *observations, int64_t *actions);
+
+/* Answers for the environments of a handle as they are now, which oracle needs. */
+int32_t skyrail_crew_act_in(skyrail_handle h, skyrail_handle flight, int64_t *actions);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,7 +10,8 @@
 `FlightState`
     what one's own observation and reward are made of.
 
-Gymnasium is imported when one of the first two is asked for.
+The environments need Gymnasium; importing this package registers skyrail/Flight4D-v0 with it if it
+is installed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .env import Flight4DEnv
     from .vector import FlightVectorEnv
 
-__all__ = ["Conflict", "Flight4DEnv", "FlightState", "FlightVectorEnv", "register"]
+__all__ = ["Conflict", "Flight4DEnv", "FlightState", "FlightVectorEnv"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - classes that are imported when asked for
@@ -38,13 +39,18 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - classes that are imported w
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def register() -> None:
-    """Tell Gymnasium of skyrail/Flight4D-v0. Gymnasium does this by itself when it is imported."""
-    from gymnasium.envs import registration
-
+def _register() -> None:
+    """Tell Gymnasium of skyrail/Flight4D-v0, if there is a Gymnasium."""
+    try:
+        from gymnasium.envs import registration
+    except ImportError:
+        return
     if "skyrail/Flight4D-v0" not in registration.registry:
         registration.register(
             id="skyrail/Flight4D-v0",
             entry_point="skyrail.flight.env:Flight4DEnv",
             vector_entry_point="skyrail.flight.vector:FlightVectorEnv",
         )
+
+
+_register()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -121,6 +122,20 @@ class Parameters(NamedTuple):
         return N_FEATS * self.n_flights + N_GLOBALS
 
 
+def configuration(p: Parameters) -> ctypes.Structure:
+    """skyrail_flight_config."""
+    return _Config(
+        p.n_flights,
+        *p.n_range,
+        p.max_steps,
+        p.hold_steps,
+        p.max_clearances,
+        p.w_safe,
+        p.w_clearance,
+        p.collision_rate,
+    )
+
+
 def _whole(name: str, value: Any) -> int:  # noqa: ANN401 - whatever a caller has
     whole = int(value)
     if whole != value:
@@ -128,6 +143,17 @@ def _whole(name: str, value: Any) -> int:  # noqa: ANN401 - whatever a caller ha
     if not -(2**63) <= whole < 2**63:
         raise ValueError(f"{name} is {value!r}, which is too large")
     return whole
+
+
+def checked_seed(seed: Any) -> int:  # noqa: ANN401 - whatever a caller has
+    """A seed as the engine takes it: TypeError for no integer, ValueError for one out of range."""
+    try:
+        seed = operator.index(seed)
+    except TypeError:
+        raise TypeError(f"seed {seed!r} is not an integer") from None
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed {seed} is outside 0..2**64-1")
+    return seed
 
 
 class FlightState:
@@ -271,26 +297,16 @@ class Sectors:
     def __init__(self, parameters: Parameters, envs: int, threads: int, mode: int) -> None:
         self.parameters = parameters
         self.envs = envs
-        p = parameters
-        config = _Config(
-            p.n_flights,
-            *p.n_range,
-            p.max_steps,
-            p.hold_steps,
-            p.max_clearances,
-            p.w_safe,
-            p.w_clearance,
-            p.collision_rate,
-        )
+        config = configuration(parameters)
         library = _native.lib()
         create = library.long("skyrail_flight_create")
         # The byte array keeps integers and figures of a row side by side: one copy takes both.
         handle = create(ctypes.byref(config), ctypes.c_int64(envs), ctypes.c_int64(threads), mode)
         self.native = _native.Native("flight", library.checked(handle), library, fast="step_one")
-        n = p.n_flights
-        length = p.mask_offset + p.n_actions
+        n = parameters.n_flights
+        length = parameters.mask_offset + parameters.n_actions
         self.observations = np.zeros((envs, length), np.float32)
-        self.masks = np.zeros((envs, p.n_actions), np.bool_)
+        self.masks = np.zeros((envs, parameters.n_actions), np.bool_)
         self.rewards = np.zeros(envs)
         self.terminated = np.zeros(envs, np.bool_)
         self.truncated = np.zeros(envs, np.bool_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,6 +22,7 @@ from ._core import (
     Parameters,
     RewardFunction,
     Sectors,
+    checked_seed,
 )
 
 CLEARANCE_NAMES = (
@@ -168,6 +169,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
             sectors.bind(state=True)
         self._state = FlightState(sectors, 0)
         self._begun = False
+        self._converging = 0  # info["n"]
 
     # ------------------------------------------------------------------ the episode
 
@@ -191,6 +193,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         if self._rng is not None:
             self._rng.bit_generator.state = self._sectors.stream(0)
         self._begun = True
+        self._converging = int(self._sectors.counts[0, 0])
         return self._observe(), Info.of(self._raw.tobytes())
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -206,6 +209,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
             raise self._failure(ended)
         terminated, truncated = _ENDINGS[ended]
         info = Info()
+        info["n"] = self._converging
         info._raw = self._raw.tobytes()
         return self._stock_observation.copy(), self._reward[0], terminated, truncated, info
 
@@ -340,6 +344,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         for name in ("_sectors", "_native", "_handle", "_stock_observation", "_reward", "_raw"):
             del state[name]
         del state["_state"]
+        state["_rng"] = copy.deepcopy(self._rng)
         sectors = self._sectors
         state["_parameters"] = sectors.parameters
         state["_saved"] = sectors.save(0)
@@ -355,6 +360,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
             self._sectors.load(0, saved)
             for array, value in zip(self._sectors.last, last, strict=True):
                 array[0] = value
+            self._converging = int(self._sectors.counts[0, 0])
         self._begun = begun
 
 
@@ -404,17 +410,6 @@ def stock_space(parameters: Parameters) -> spaces.Box:
     return spaces.Box(-1.0, 1.0, (length,), np.float32)
 
 
-def checked_seed(seed: Any) -> int:  # noqa: ANN401 - whatever a caller has
-    """A seed as the engine takes it: TypeError for no integer, ValueError for one out of range."""
-    try:
-        seed = operator.index(seed)
-    except TypeError:
-        raise TypeError(f"seed {seed!r} is not an integer") from None
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed {seed} is outside 0..2**64-1")
-    return seed
-
-
 def flat_index(action: Any) -> int:  # noqa: ANN401 - whatever a policy answers
     """The action as an int: from an int, a NumPy integer or an array of one."""
     given = np.asarray(action)
@@ -445,7 +440,8 @@ def own_observation(
 class Info(dict[str, Any]):
     """What the reference's info tells, worked out when somebody looks at it.
 
-    It is a dict in every way; only making it is cheap.
+    It is a dict in every way; only making it is cheap. What reads a dict in C asks at first whether
+    there is anything in it, so one figure is.
     """
 
     __slots__ = ("_raw",)
@@ -456,6 +452,7 @@ class Info(dict[str, Any]):
         """The figures of a step from the engine's bytes."""
         info = cls()
         info._raw = raw
+        info._fill()
         return info
 
     def _fill(self) -> None:

@@ -24,8 +24,9 @@ from ._core import (
     Parameters,
     RewardFunction,
     Sectors,
+    checked_seed,
 )
-from .env import checked_seed, own_observation, stock_space
+from .env import own_observation, stock_space
 
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -236,8 +237,8 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         sectors = self._sectors
         before = sectors.counts[:, 4].copy()
-        # In mode NEXT_STEP these are reset by this step, with no reward for anything.
-        fresh = self._ended.copy()
+        # In mode NEXT_STEP this step resets what has ended, with no reward for anything.
+        fresh = self._ended & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
         sectors.native.call("step", _native.address(actions))
         np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
         sectors.actions[:] = np.where(fresh, 0, actions)
@@ -351,6 +352,7 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         for name in ("_sectors", "_state", "_everyone"):
             del state[name]
         sectors = self._sectors
+        state["_ended"] = self._ended.copy()
         state["_parameters"] = sectors.parameters
         state["_saved"] = [sectors.save(i) for i in range(self.num_envs)]
         state["_last"] = [a.copy() for a in sectors.last]

@@ -1,0 +1,143 @@
+"""The controllers as policies: the same actions as the command's, whichever way they are asked."""
+
+from __future__ import annotations
+
+import csv
+import os
+import pickle
+import subprocess
+from pathlib import Path
+
+import golden
+import numpy as np
+import pytest
+from envs.flight_4d import Flight4DEnv as StockEnv
+
+from skyrail import _native
+from skyrail.flight import Flight4DEnv, FlightVectorEnv
+from skyrail.planner import FlightPolicy, demonstrations
+
+ROOT = Path(__file__).resolve().parents[2]
+CHECKPOINT = ROOT / "checkpoints" / "ppo.zip"
+
+
+@pytest.mark.parametrize(
+    "agent", ["noop", "random", "rule-based", "planner", "oracle", str(CHECKPOINT)]
+)
+def test_a_policy_is_the_commands_agent(agent: str, tmp_path: Path) -> None:
+    """The trace that `skyrail flight submit` writes has the actions that the policy answers."""
+    skyrail = os.environ["SKYRAIL"]
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("11\n12\n13\n14\n")
+    out = tmp_path / "submission.csv"
+    if agent == "oracle":  # is no entry; the planner gives the same figures
+        plan = demonstrations("planner", 4, seed=11)
+        want = {(e, s): a for e, s, a in zip(plan.episode, plan.step, plan.actions, strict=True)}
+    else:
+        command = [skyrail, "flight", "submit", "--agent", agent, "--seeds", str(seeds)]
+        done = subprocess.run(
+            [*command, "--out", str(out)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        want = {}
+        with out.open(newline="") as file:
+            for row in csv.DictReader(file):
+                seed, step = row["id"][1:].split("_t")
+                want[int(seed) - 11, int(step)] = int(row["action"])
+    flown = demonstrations(agent, 4, seed=11, num_envs=3)
+    got = zip(flown.episode.tolist(), flown.step.tolist(), flown.actions.tolist(), strict=True)
+    for episode, step, action in got:
+        assert action == want[episode, step], (episode, step)
+    assert set(flown.episode.tolist()) == {0, 1, 2, 3}
+
+
+def test_every_way_of_asking_gives_the_same_answer() -> None:
+    env = FlightVectorEnv(6, autoreset_mode="SameStep")
+    singles = [Flight4DEnv() for _ in range(6)]
+    observations, _ = env.reset(seed=40)
+    for i, single in enumerate(singles):
+        single.reset(seed=40 + i)
+    whole, rows = FlightPolicy("planner", nodes=5000), FlightPolicy("planner", nodes=5000)
+    each = [FlightPolicy("planner", nodes=5000) for _ in singles]
+    for _ in range(45):
+        actions = whole.act(env)
+        assert actions.dtype == np.int64
+        assert rows.answer(observations).tolist() == actions.tolist()
+        for single, policy, action in zip(singles, each, actions.tolist(), strict=True):
+            assert policy.act(single) == action
+            single.step(action)
+        observations, *_ = env.step(actions)
+
+
+def test_demonstrations_are_episodes_in_order() -> None:
+    few, many = (demonstrations("planner", 9, seed=5, num_envs=n) for n in (2, 9))
+    for a, b in zip(few, many, strict=True):
+        assert np.array_equal(a, b)
+    stock = StockEnv()
+    start = 0
+    for episode in range(9):
+        observation, _ = stock.reset(seed=5 + episode)
+        steps = np.flatnonzero(few.episode == episode)
+        assert steps.tolist() == list(range(start, start + len(steps)))
+        assert few.step[steps].tolist() == list(range(len(steps)))
+        for k in steps.tolist():
+            assert np.allclose(few.observations[k], observation, atol=1e-6)
+            assert few.masks[k].tolist() == stock.action_masks().tolist()
+            assert few.masks[k, few.actions[k]]
+            observation, reward, terminated, truncated, _ = stock.step(int(few.actions[k]))
+            assert golden.close(few.rewards[k], reward)
+            assert (few.terminated[k], few.truncated[k]) == (terminated, truncated)
+        assert terminated or truncated
+        start += len(steps)
+    assert start == len(few.actions)
+
+
+def test_other_parameters() -> None:
+    flown = demonstrations("rule-based", 3, n_flights=7, n_range=(4, 7), max_steps=9)
+    assert flown.observations.shape[1] == 20 * 7 + 3
+    assert flown.step.max() <= 8
+
+
+def test_refusals(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no agent and no checkpoint"):
+        FlightPolicy("nobody")
+    other = tmp_path / "policy.zip"
+    other.write_bytes(b"no zip")
+    with pytest.raises(ValueError, match="zip"):
+        FlightPolicy(str(other))
+    for nodes in (0, -3, 2_000_000_000):
+        with pytest.raises(ValueError, match=r"nodes|candidate plans"):
+            FlightPolicy("planner", nodes=nodes)
+    with pytest.raises(ValueError, match="threads"):
+        FlightPolicy("planner", threads=-1)
+    policy = FlightPolicy("planner")
+    with pytest.raises(TypeError, match="no environment"):
+        policy.act(StockEnv())
+    env = Flight4DEnv()
+    with pytest.raises(_native.ResetNeededError):
+        policy.act(env)
+    env.reset(seed=1)
+    env.close()
+    with pytest.raises(_native.ClosedError):
+        policy.act(env)
+    with pytest.raises(TypeError, match="float32"):
+        policy.answer(np.zeros((1, 103)))
+    for shape in ((103,), (1, 102), (0, 103)):
+        with pytest.raises(ValueError, match="shape"):
+            policy.answer(np.zeros(shape, np.float32))
+    with pytest.raises(ValueError, match="true state"):
+        FlightPolicy("oracle").answer(np.zeros((1, 103), np.float32))
+    with pytest.raises(ValueError, match="episodes"):
+        demonstrations("noop", 0)
+
+
+def test_a_policy_can_be_pickled_and_closed() -> None:
+    policy = pickle.loads(pickle.dumps(FlightPolicy("planner", nodes=3000)))
+    assert (policy.name, policy.nodes) == ("planner", 3000)
+    env = Flight4DEnv()
+    env.reset(seed=3)
+    action = policy.act(env)
+    handles = _native.lib().handles()
+    policy.close()
+    assert _native.lib().handles() == handles - 1
+    assert policy.act(env) == action
