@@ -26,31 +26,13 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ._errors import ClosedError, FaultError, LibraryError, ResetNeededError, StaleError
+
 ABI = 1
 
 LIBRARY_NAME = {"darwin": "libskyrail.dylib", "win32": "libskyrail.dll"}.get(
     sys.platform, "libskyrail.so"
 )
-
-
-class LibraryError(ImportError):
-    """The shared library is missing, cannot be loaded, or is of another version."""
-
-
-class ClosedError(RuntimeError):
-    """The environment was closed."""
-
-
-class StaleError(ClosedError):
-    """The environment was made before this process was forked off."""
-
-
-class ResetNeededError(RuntimeError):
-    """There is no episode yet: call reset() first."""
-
-
-class FaultError(RuntimeError):
-    """A fault of Skyrail itself; please report it. The environment must not be used any more."""
 
 
 _EXCEPTIONS: dict[int, type[Exception]] = {
