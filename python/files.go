@@ -10,7 +10,7 @@ import "embed"
 
 // Files has the folder skyrail as it is in the repository: modules at its top, rail (what flatland-rl looks for by name),
 // stock (envs, agents, policies, competition: what goes on a team's import path behind the team's own folder) and starter
-// (what a team begins with, beside a copy of stock). No byte code, and no tests.
+// (what a team begins with, beside a copy of stock). No byte code, no tests, and not flight, which needs libskyrail.
 //
 //go:embed skyrail/*.py skyrail/py.typed
 //go:embed skyrail/rail/*.py

@@ -11,14 +11,17 @@ import (
 	"skyrail/python"
 )
 
-// onDisk walks the folder skyrail of the repository, byte code apart.
+// training is the folder of environments to train in. They fly with libskyrail, which no cage has.
+const training = "skyrail/flight"
+
+// onDisk walks the folder skyrail of the repository, byte code and training environments apart.
 func onDisk(t *testing.T, visit func(name string)) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS("."), "skyrail", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && entry.Name() == "__pycache__":
+		case entry.IsDir() && (entry.Name() == "__pycache__" || name == training):
 			return fs.SkipDir
 		case entry.Type().IsRegular():
 			visit(name)
@@ -60,6 +63,9 @@ func TestFilesCarriesNothingElse(t *testing.T) {
 	err := fs.WalkDir(python.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if strings.Contains(name, "__pycache__") || strings.HasPrefix(path.Base(name), ".") && name != "." {
 			t.Errorf("%s is carried, want sources only", name)
+		}
+		if name == training {
+			t.Errorf("%s is carried, want nothing that needs libskyrail", name)
 		}
 		if ext := path.Ext(name); !entry.IsDir() && ext != ".py" && ext != ".md" && ext != ".yaml" && ext != ".typed" {
 			t.Errorf("%s is carried, want .py, .md, .yaml and py.typed only", name)
