@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"rail/picture":        {"rail", "internal/drawing"},
 	"rail/generate":       {"numpyrand", "rail", "rail/railfile"},
 	"rail/contest":        {"rail", "rail/agent", "rail/railfile"},
+	"rail/batch":          {"numpyrand", "rail", "rail/agent", "rail/generate", "rail/railfile", "internal/workers"},
 	"contests":            {},
 	"flight":              {"numpyrand", "internal/elementary"},
 	"flight/agent":        {"numpyrand", "flight", "internal/elementary"},
@@ -54,7 +55,7 @@ var mayImport = map[string][]string{
 		"internal/sandbox", "internal/submission", "internal/checkpoint", "internal/pyworker", "internal/ingest",
 		"rail", "rail/agent", "rail/contest", "rail/generate", "rail/picture", "rail/railfile", "contests"},
 	"cmd/skyrail":    {"internal/cli"},
-	"cmd/libskyrail": {"numpyrand", "flight", "flight/agent", "flight/batch", "flight/planner", "internal/checkpoint", "internal/handles"},
+	"cmd/libskyrail": {"numpyrand", "flight", "flight/agent", "flight/batch", "flight/planner", "internal/checkpoint", "internal/handles", "internal/workers", "rail", "rail/batch"},
 }
 
 // pure are the engines: no clock, no goroutine, no I/O, no logger. Their sources may not import these.

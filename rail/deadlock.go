@@ -14,9 +14,14 @@ package rail
 // at a free place, or closes a ring of three or more, which can turn. It is not an alarm too many, then, but it may be
 // one too few: a train that waits for ever behind a ring that turns for ever is not found.
 //
-// Speeds, breakdowns and targets are left aside: a broken train recovers. The time is proportional to the trains.
+// Speeds, breakdowns and targets are left aside: a broken train recovers. The time is proportional to the trains. But for
+// dst it allocates in its first call only.
 func (e *Env) Deadlocked(dst []bool) []bool {
-	w := newWaits(e)
+	if e.waits == nil {
+		e.waits = newWaits(len(e.trains))
+	}
+	w := e.waits
+	w.look(e)
 	for i := range w.left {
 		w.settle(int32(i))
 	}
@@ -35,14 +40,21 @@ type waits struct {
 	left    []int8  // of each train the options not struck
 	waiting []int32 // of each train the first option on its place, as an index of options
 	next    []int32 // of each option the next one on the same place
+	pending []int32 // for settle
 }
 
 // none ends the lists of waits, and stands for no option.
 const none int32 = -2
 
-func newWaits(e *Env) waits {
-	n := len(e.trains)
-	w := waits{options: make([]int32, 3*n), left: make([]int8, n), waiting: make([]int32, n), next: make([]int32, 3*n)}
+func newWaits(trains int) *waits {
+	return &waits{
+		options: make([]int32, 3*trains), left: make([]int8, trains), waiting: make([]int32, trains), next: make([]int32, 3*trains),
+	}
+}
+
+// look takes in where the trains stand.
+func (w *waits) look(e *Env) {
+	clear(w.left)
 	holder := e.motion.holder // all 0 between steps
 	for i := range e.trains {
 		w.waiting[i] = none
@@ -73,12 +85,12 @@ func newWaits(e *Env) waits {
 			holder[e.resource(t.node)] = 0
 		}
 	}
-	return w
 }
 
 // settle strikes what the options of a train make useless, and what that makes useless in turn.
 func (w *waits) settle(i int32) {
-	for pending := []int32{i}; len(pending) > 0; {
+	pending := append(w.pending[:0], i)
+	for len(pending) > 0 {
 		i, pending = pending[len(pending)-1], pending[:len(pending)-1]
 		if w.left[i] > 1 {
 			continue
@@ -101,4 +113,5 @@ func (w *waits) settle(i int32) {
 			}
 		}
 	}
+	w.pending = pending
 }

@@ -33,6 +33,7 @@ type Env struct {
 	punctuality punctualityBook
 
 	motion motion // scratch of a step
+	waits  *waits // scratch of Deadlocked, nil until it is asked for
 }
 
 // train is the state of one train. The first fields are those every step touches.
@@ -130,7 +131,7 @@ func (e *Env) take(s *Scenario) {
 		}
 	}
 	e.distances = make([]*Distances, len(e.plan.targets))
-	e.motion = newMotion(e.net, len(e.trains))
+	e.motion, e.waits = newMotion(e.net, len(e.trains)), nil
 	e.book = newBook(e.plan)
 	e.punctuality = punctualityBook{}
 }
@@ -221,8 +222,59 @@ func (e *Env) Clone() *Env {
 	c.functions = slices.Clone(e.functions)
 	c.book = e.book.clone()
 	c.punctuality = e.punctuality.clone()
-	c.motion = newMotion(e.net, len(e.trains))
+	c.motion, c.waits = newMotion(e.net, len(e.trains)), nil
 	return &c
+}
+
+// CopyFrom makes e a copy of another environment, as Clone does. If both have the same tracks and timetables it takes
+// over the memory that e has, and allocates little.
+func (e *Env) CopyFrom(o *Env) {
+	if e == o {
+		return
+	}
+	if e.net != o.net || e.plan != o.plan {
+		shared := *e
+		*e = *o.Clone()
+		e.Share(&shared)
+		return
+	}
+	was := *e
+	*e = *o
+	e.effects = was.effects[:0]
+	for _, f := range o.effects {
+		e.effects = append(e.effects, f.clone())
+	}
+	e.seed.History = slices.Clip(o.seed.History)
+	e.trains = append(was.trains[:0], o.trains...)
+	e.distances = append(was.distances[:0], o.distances...)
+	e.functions = append(was.functions[:0], o.functions...)
+	e.rewards = was.rewards[:0]
+	for k, r := range o.rewards {
+		var room []float64
+		if k < len(was.rewards) {
+			room = was.rewards[k][:0]
+		}
+		e.rewards = append(e.rewards, append(room, r...))
+	}
+	e.book = was.book
+	e.book.copyFrom(&o.book)
+	e.punctuality = o.punctuality.clone()
+	e.motion, e.waits = was.motion, was.waits
+}
+
+// Share takes over what another environment has worked out, if both have the same tracks, and more if also their trains
+// have the same timetables. It changes nothing but the time and the memory that is needed.
+func (e *Env) Share(o *Env) {
+	if e.net != o.net && (e.net.width != o.net.width || !slices.Equal(e.net.grid, o.net.grid)) {
+		return
+	}
+	e.net, e.finder = o.net, o.finder
+	if e.plan != o.plan && !slices.EqualFunc(e.scenario.Trains, o.scenario.Trains, func(t, u Train) bool {
+		return t.Target == u.Target && slices.EqualFunc(t.Stops, u.Stops, Stop.equal)
+	}) {
+		return
+	}
+	e.plan, e.distances = o.plan, slices.Clone(o.distances)
 }
 
 // Scenario is what the environment runs. It must not be changed. After a reset it is another one.
@@ -291,7 +343,7 @@ func (e *Env) Arrival(i int) (step int, ok bool) {
 // ActionRequired says whether the train's action may matter in the next step (info's action_required).
 func (e *Env) ActionRequired(i int) bool {
 	t := &e.trains[i]
-	return t.state == ReadyToDepart || t.state.OnMap() && t.distance.Add(t.maxSpeed).Cmp(Whole(1)) >= 0
+	return t.state == ReadyToDepart || t.state.OnMap() && reachOne(&t.distance, &t.maxSpeed)
 }
 
 // AtTarget says whether a configuration is one of a train's target.

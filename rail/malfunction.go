@@ -240,6 +240,9 @@ func (c *ConditionalMalfunctions) equal(other Effect) bool {
 		c.Condition.equal(&o.Condition) && c.MalfunctionGenerator.equal(&o.MalfunctionGenerator)
 }
 
+// maxConditions bounds how deep conditions are within conditions.
+const maxConditions = 8
+
 // Condition says which trains an effect is about.
 type Condition struct {
 	Kind     ConditionKind
@@ -290,7 +293,7 @@ func (c *Condition) holds(e *Env, i int) bool {
 }
 
 func (c *Condition) check(depth int) error {
-	if c.Kind < Always || c.Kind > AnyOf || depth > 8 {
+	if c.Kind < Always || c.Kind > AnyOf || depth > maxConditions {
 		return fmt.Errorf("condition %d is none that is known, or too deep", c.Kind)
 	}
 	for i := range c.Of {

@@ -303,13 +303,22 @@ func roomForVisits(platforms int) []visits {
 }
 
 func (b *book) clone() book {
-	c := book{visits: roomForVisits(len(b.visits)), at: slices.Clone(b.at), speed: slices.Clone(b.speed), looked: slices.Clone(b.looked)}
-	for k := range c.visits {
-		v, from := &c.visits[k], &b.visits[k]
-		v.arrivals, v.departures = append(v.arrivals, from.arrivals...), append(v.departures, from.departures...)
+	n := len(b.at)
+	c := book{visits: roomForVisits(len(b.visits)), at: make([]int32, n), speed: make([]Fraction, n), looked: make([]bool, n)}
+	c.copyFrom(b)
+	return c
+}
+
+// copyFrom makes b equal to the book of another environment with the same timetables.
+func (b *book) copyFrom(o *book) {
+	copy(b.at, o.at)
+	copy(b.speed, o.speed)
+	copy(b.looked, o.looked)
+	for k := range b.visits {
+		v, from := &b.visits[k], &o.visits[k]
+		v.arrivals, v.departures = append(v.arrivals[:0], from.arrivals...), append(v.departures[:0], from.departures...)
 		v.stood = from.stood
 	}
-	return c
 }
 
 func (b *book) equal(o *book) bool {

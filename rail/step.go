@@ -45,10 +45,16 @@ func (e *Env) Step(actions []Action) error {
 	return e.checkExclusive()
 }
 
-// plead works out what a train would do if it were alone: its speed, and the configuration that it asks for.
+// plead works out what a train would do if it were alone, and asks for the place it needs.
 func (e *Env) plead(i int, a Action) {
 	t := &e.trains[i]
 	t.old = t.node
+	e.consider(t, a, e.elapsed)
+	e.motion.from[i], e.motion.to[i] = e.resource(t.node), e.resource(t.wantedNode)
+}
+
+// consider works out what a train would do in a step if it were alone: its speed, and the configuration that it asks for.
+func (e *Env) consider(t *train, a Action, now int) {
 	here := t.node
 	if here == NoNode {
 		here = t.initial
@@ -64,7 +70,7 @@ func (e *Env) plead(i int, a Action) {
 
 	sig := &t.signals
 	sig.InMalfunction = t.malfunction > 0
-	sig.EarliestDepartureReached = e.elapsed >= t.earliest
+	sig.EarliestDepartureReached = now >= t.earliest
 	sig.StopActionGiven = a == StopMoving
 	sig.MovementActionGiven = a.moving()
 	sig.NewSpeedZero = t.wanted.isZero()
@@ -83,7 +89,6 @@ func (e *Env) plead(i int, a Action) {
 			t.wantedNode = to
 		}
 	}
-	e.motion.from[i], e.motion.to[i] = e.resource(t.node), e.resource(t.wantedNode)
 }
 
 // canMove says whether a train on the map may get moving.
@@ -250,7 +255,11 @@ func (t *train) exits() bool {
 	if t.wanted.isFl {
 		return t.distance.Float64()+t.wanted.float >= 1
 	}
-	a, b := &t.distance, &t.wanted.exact
+	return reachOne(&t.distance, &t.wanted.exact)
+}
+
+// reachOne says whether two fractions that are not negative add up to 1 or more.
+func reachOne(a, b *Fraction) bool {
 	if a.big == nil && b.big == nil { // both below 2^31 almost always
 		const small = 1 << 31
 		ad, bd := a.denom(), b.denom()

@@ -67,23 +67,30 @@ func (t Tree) FlattenNormalized(dst []float64, radius float64) {
 	if low >= high {
 		low = 0
 	}
-	fill(dst[:TreeFeatures*nodes], -1)
 	for k := range nodes {
 		n := (*[TreeFeatures]float64)(t.Values[TreeFeatures*k:])
+		way := (*[wayFeatures]float64)(ways[wayFeatures*k:])
+		train := (*[trainFeatures]float64)(trains[trainFeatures*k:])
 		if math.IsInf(n[0], -1) {
+			*way, targets[k], *train = nothingThere, -1, [trainFeatures]float64(nothingThere[:])
 			continue
 		}
-		way := (*[wayFeatures]float64)(ways[wayFeatures*k:])
 		for f := range way {
-			way[f] = clip(n[f] / radius)
+			if x := n[f]; x >= radius { // as almost all are, so that nothing is divided
+				way[f] = 1
+			} else {
+				way[f] = clip(x / radius)
+			}
 		}
 		targets[k] = clip((n[TreeTargetDistance] - low) / (high - low))
-		train := (*[trainFeatures]float64)(trains[trainFeatures*k:])
 		for f := range train {
 			train[f] = clip(n[int(TreeSameDirection)+f])
 		}
 	}
 }
+
+// nothingThere is the normalised form of a missing node.
+var nothingThere = [wayFeatures]float64{-1, -1, -1, -1, -1, -1}
 
 // larger is the larger of two numbers, unless the other one is 1000 or more.
 func larger(most, x float64) float64 {

@@ -19,6 +19,9 @@ import (
 	"unsafe"
 
 	"skyrail/flight"
+	"skyrail/internal/workers"
+	"skyrail/rail"
+	"skyrail/rail/batch"
 )
 
 func main() {}
@@ -30,7 +33,9 @@ func skyrail_abi() C.int32_t { return C.SKYRAIL_ABI }
 func skyrail_error() C.skyrail_text { return C.skyrail_get_error() }
 
 //export skyrail_handles
-func skyrail_handles() C.int64_t { return C.int64_t(sectors.Len() + crews.Len()) }
+func skyrail_handles() C.int64_t {
+	return C.int64_t(sectors.Len() + crews.Len() + railways.Len() + policies.Len())
+}
 
 var (
 	errHandle = errors.New("no such handle: it was destroyed, or never given out")
@@ -49,14 +54,18 @@ func fail(err error) C.int32_t {
 	text := err.Error()
 	C.skyrail_set_error((*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.size_t(len(text)))
 	var action *flight.ActionError
+	var move *batch.ActionError
+	var fault *workers.Fault
 	var small *tooSmall
 	switch {
 	case errors.Is(err, errHandle):
 		return C.SKYRAIL_BAD_HANDLE
-	case errors.Is(err, errNotNow):
+	case errors.Is(err, errNotNow), errors.Is(err, batch.ErrNotBegun), errors.Is(err, rail.ErrDone):
 		return C.SKYRAIL_NOT_NOW
-	case errors.As(err, &action):
+	case errors.As(err, &action), errors.As(err, &move):
 		return C.SKYRAIL_BAD_ACTION
+	case errors.As(err, &fault):
+		return C.SKYRAIL_FAULT
 	case errors.As(err, &small):
 		return C.SKYRAIL_TOO_SMALL
 	}

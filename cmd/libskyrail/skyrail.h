@@ -167,6 +167,9 @@ int32_t skyrail_crew_act(skyrail_handle h, float *observations, int64_t *actions
 /* Answers for the environments of a handle as they are now, which oracle needs. */
 int32_t skyrail_crew_act_in(skyrail_handle h, skyrail_handle flight, int64_t *actions);
 
+/* ---------------------------------------------------------------- rail: the railway */
+#include "skyrail_rail.h"
+
 #ifdef __cplusplus
 }
 #endif

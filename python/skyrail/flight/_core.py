@@ -324,6 +324,7 @@ class Sectors:
             self.final_counts = np.zeros_like(self.counts)
             self.final_figures = np.zeros_like(self.figures)
         self._mode = mode
+        self._reset = library.fast.skyrail_flight_reset
         self.bind()
 
     def bind(self, state: bool = False) -> None:
@@ -375,6 +376,12 @@ class Sectors:
         else:
             self.actions[chosen] = 0
             self.issued[chosen] = 0
+
+    def reset_next(self) -> None:
+        """Begin the next episode of a single sector: as reset(), and faster."""
+        self.native.alive()
+        self.native.library.checked(self._reset(self.native.handle, None, None, None))
+        self.actions[0] = self.issued[0] = 0
 
     def set_n_range(self, lo: int, hi: int) -> None:
         lo, hi = _whole("n_range", lo), _whole("n_range", hi)

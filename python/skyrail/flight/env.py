@@ -164,6 +164,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         self._stock_observation = sectors.observations[0]
         self._reward = memoryview(sectors.rewards)
         self._raw = sectors.info
+        self._counts = memoryview(sectors.counts[0])
         self._own = self._own_observation is not None or self._own_reward is not None
         if self._own:
             sectors.bind(state=True)
@@ -180,6 +181,14 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
 
         With a seed, a whole number from 0, the scenario of that seed; without, the next one.
         """
+        if seed is None and self._begun and self._rng is None:
+            self._sectors.reset_next()
+        else:
+            self._reset(seed)
+        self._converging = self._counts[0]
+        return self._observe(), self._info()
+
+    def _reset(self, seed: int | None) -> None:
         if seed is None and not self._begun and self._rng is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
         if seed is not None:
@@ -193,8 +202,6 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         if self._rng is not None:
             self._rng.bit_generator.state = self._sectors.stream(0)
         self._begun = True
-        self._converging = int(self._sectors.counts[0, 0])
-        return self._observe(), Info.of(self._raw.tobytes())
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Fly one step: observation, reward, terminated, truncated, info."""
@@ -208,6 +215,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         if ended < 0:
             raise self._failure(ended)
         terminated, truncated = _ENDINGS[ended]
+        # What _info does, without the call.
         info = Info()
         info["n"] = self._converging
         info._raw = self._raw.tobytes()
@@ -225,7 +233,13 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         reward = self._reward[0]
         if self._own_reward is not None:
             reward = float(self._own_reward(self._state))
-        return self._observe(), reward, terminated, truncated, Info.of(self._raw.tobytes())
+        return self._observe(), reward, terminated, truncated, self._info()
+
+    def _info(self) -> Info:
+        info = Info()
+        info["n"] = self._converging
+        info._raw = self._raw.tobytes()
+        return info
 
     def _observe(self) -> Any:  # noqa: ANN401 - an element of the space
         if self._own_observation is None:
@@ -341,7 +355,15 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("_sectors", "_native", "_handle", "_stock_observation", "_reward", "_raw"):
+        for name in (
+            "_sectors",
+            "_native",
+            "_handle",
+            "_stock_observation",
+            "_reward",
+            "_raw",
+            "_counts",
+        ):
             del state[name]
         del state["_state"]
         state["_rng"] = copy.deepcopy(self._rng)
@@ -446,14 +468,6 @@ class Info(dict[str, Any]):
 
     __slots__ = ("_raw",)
     _raw: bytes | None
-
-    @classmethod
-    def of(cls, raw: bytes) -> Info:
-        """The figures of a step from the engine's bytes."""
-        info = cls()
-        info._raw = raw
-        info._fill()
-        return info
 
     def _fill(self) -> None:
         raw = getattr(self, "_raw", None)

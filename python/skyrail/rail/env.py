@@ -1,0 +1,468 @@
+"""One railway as a PettingZoo parallel environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from operator import index, itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _spaces
+from ._core import ACTIONS, Options, Railways, Source, Train, checked_seed
+from ._infos import Infos
+
+if TYPE_CHECKING:
+    from gymnasium import spaces
+
+try:
+    from pettingzoo import ParallelEnv
+except ImportError:  # it is used in the same way
+
+    class ParallelEnv:  # type: ignore[no-redef]
+        """What PettingZoo's class of this name adds."""
+
+        @property
+        def num_agents(self) -> int:
+            return len(self.agents)
+
+        @property
+        def max_num_agents(self) -> int:
+            return len(self.possible_agents)
+
+        @property
+        def unwrapped(self) -> ParallelEnv:
+            return self
+
+        def __class_getitem__(cls, _: object) -> type[ParallelEnv]:
+            return cls
+
+
+Observation = NDArray[np.float64]
+Reward = float | NDArray[np.float64]
+
+# What step_live answers, as bits.
+_REWARDED, _LEFT, _OVER = 1, 2, 4
+
+
+class RailParallelEnv(ParallelEnv[int, Observation, int]):
+    """A railway of n trains, each an agent; agents are the handles 0..n-1, as in flatland-rl.
+
+    Made by `from_file`, `generate` or `from_suite`. It is then at the start of an episode, or at
+    the moment that the file has, and may be stepped or reset.
+
+    Actions: Discrete(5): 0 DO_NOTHING, 1 MOVE_LEFT, 2 MOVE_FORWARD, 3 MOVE_RIGHT, 4 STOP_MOVING
+    (`RailAction`). An agent without an entry does nothing. ValueError for another number and for a
+    key that is no agent, TypeError for what is no integer; then nothing has moved. Actions of
+    agents that have left are not looked at.
+
+    Observations, float64, of flatland-rl's builders; `depth` (0..10) is that of the trees:
+
+    "dummy"      Box(1, 1, (1,)): always 1
+    "tree"       Box(-inf, inf, (nodes, 12)): TreeObsForRailEnv, a row of features for each of the
+                 (4**(depth+1) - 1) / 3 nodes: node, then the subtrees left, forward, right, back.
+                 Rows of nodes that are missing are -inf; inf is what is not met. Features:
+                 `TREE_FEATURES`
+    "flat_tree"  Box(-1, 1, (12 * nodes,)): FlattenedNormalizedTreeObsForRailEnv, `radius` being its
+                 observation_radius
+    "global"     Box(-inf, inf, (23 * rows * columns,)): GlobalObsForRailEnvGym, three arrays one
+                 after the other; `split_global` takes them apart
+
+    Rewards, the engine's bits: "default", "ecml2026": a float; "components", "components-default":
+    (8,) float64, the parts of "ecml2026" and "default" by `COMPONENTS`; "multi-objective": (3,);
+    "punctuality": (2,).
+
+    Ending: an agent leaves in the step in which it is done: terminated if its train has arrived,
+    truncated if the episode ended before. After that step it is not in `agents`. The episode ends
+    when all trains have arrived or after max_episode_steps steps; a step after that raises
+    ResetNeededError. (flatland-rl's own wrapper keeps all agents to the end and calls all
+    terminated.)
+
+    Infos, for each agent: action_required (bool), malfunction (int, steps left), speed (float,
+    cells a step), state (`TrainState`). They are worked out when looked at.
+
+    Seeding: reset(seed=s) is flatland-rl's reset. A generated environment gets new tracks, trains
+    and timetables, from the seed or else along its stream. One from a file keeps them, and only its
+    stream begins anew, or goes on; as there, effects keep the random numbers they took before,
+    trains their last speed, rewards the stops already served, and bridges become crossings.
+    With `fresh=True` an episode begins as the first did, but for the stream: what comes of it is a
+    function of the seed and the actions.
+
+    `action_masks()` says which actions make a difference. `state()` is all trains in one array.
+    Copying and pickling work, and both go on alike. After close() every call raises ClosedError;
+    so it does in a process forked off later (StaleError). One thread at a time should use it.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "skyrail_rail",
+        "render_modes": [],
+        "is_parallelizable": True,
+    }
+
+    render_mode = None
+
+    def __init__(self, source: Source, options: Options, railways: Railways | None = None) -> None:
+        options = options.checked()
+        self._source = source
+        self._options = options
+        railways = railways or Railways(options, source, single=True)
+        self._railways = railways
+        self._native = railways.native
+        if options.fresh and source.suite is not None:  # another machine may not have the folder
+            self._source = Source(railways.save(0))
+        self._info = memoryview(railways.info)
+        self._rewards = memoryview(railways.rewards.reshape(-1))
+        self._terminated = memoryview(railways.terminated[0])
+        self._truncated = memoryview(railways.truncated[0])
+        self._watched = options.observation != "dummy"
+        if self._watched:
+            self._rows = railways.now[options.observation][0]
+        self._one = np.ones(1)
+        self._one.flags.writeable = False
+        self.possible_agents: list[int] = list(range(railways.trains))
+        self._known = frozenset(self.possible_agents)
+        self._nothing: Reward = 0.0
+        if railways.width > 1:
+            self._nothing = np.zeros(railways.width)
+            self._nothing.flags.writeable = False
+        self._observation_space: spaces.Box | None = None
+        self._action_spaces: dict[int, spaces.Discrete] = {}
+        self._gather()
+
+    # ------------------------------------------------------------------ making one
+
+    @classmethod
+    def from_file(
+        cls,
+        file: str | os.PathLike[str] | bytes,
+        *,
+        observation: str = "dummy",
+        depth: int = 2,
+        radius: float = 2.0,
+        reward: str = "default",
+        fresh: bool = False,
+    ) -> RailParallelEnv:
+        """The environment of a file, or of its bytes: a pickle, MessagePack or scene of Flatland of
+        any age, plain or gzipped, or what `save` gave. ValueError says what is wrong with it.
+        """
+        options = Options(observation, depth, radius, reward, fresh)
+        return cls(Source.of_file(file), options)
+
+    @classmethod
+    def generate(
+        cls,
+        *,
+        observation: str = "dummy",
+        depth: int = 2,
+        radius: float = 2.0,
+        reward: str = "default",
+        fresh: bool = False,
+        **parameters: Any,  # noqa: ANN401 - of several kinds
+    ) -> RailParallelEnv:
+        """An environment that the generators make: flatland-rl's env_generator.
+
+        `parameters` are its: seed, which is needed, and n_agents, x_dim, y_dim, n_cities,
+        max_rail_pairs_in_city, max_rails_between_cities, grid_mode, p_level_free, line_length,
+        speed_ratios (a dict of speeds and shares), malfunction_interval, malfunction_duration_min,
+        malfunction_duration_max, post_seed, legacy_env_generator. ValueError for any other, and for
+        those with which nothing can be made.
+        """
+        options = Options(observation, depth, radius, reward, fresh)
+        return cls(Source.of_parameters(parameters), options)
+
+    @classmethod
+    def from_suite(
+        cls,
+        folder: str | os.PathLike[str],
+        level: int,
+        scenario: int,
+        *,
+        observation: str = "dummy",
+        depth: int = 2,
+        radius: float = 2.0,
+        reward: str = "default",
+        fresh: bool = False,
+    ) -> RailParallelEnv:
+        """A scenario of a suite that `skyrail rail suite` made: levels from 0, scenarios from 1."""
+        options = Options(observation, depth, radius, reward, fresh)
+        return cls(Source.of_suite(folder, level, scenario), options)
+
+    # ------------------------------------------------------------------ the episode
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[int, Observation], dict[int, dict[str, Any]]]:
+        """Begin an episode: observations and infos of all agents. It has no options."""
+        seeds = None if seed is None else np.array([checked_seed(seed)], np.uint64)
+        self._railways.reset(seeds)
+        self._gather()
+        return self.observe()
+
+    def observe(self) -> tuple[dict[int, Observation], dict[int, dict[str, Any]]]:
+        """Observations and infos as of now, such as after load."""
+        self._native.alive()
+        return self._observe(), Infos.of(self._blank, self._info.tobytes())
+
+    def step(
+        self, actions: Mapping[int, int]
+    ) -> tuple[
+        dict[int, Observation],
+        dict[int, Reward],
+        dict[int, bool],
+        dict[int, bool],
+        dict[int, dict[str, Any]],
+    ]:
+        """Run one step: observations, rewards, terminations, truncations, infos, each by agent, of
+        the agents that were there before it.
+        """
+        pick, count, blank, dummy, nothing, no = self._parts
+        try:
+            given = bytes(pick(actions))
+            if len(actions) != count or type(actions) is not dict:
+                given = self._sorted(actions)
+        except (KeyError, TypeError, ValueError):
+            given = self._sorted(actions)
+        native = self._native
+        outcome = native.fast(native.handle, given, count)
+        if outcome < 0:
+            error = native.library.exception(outcome)
+            self._sorted(actions)  # which finds better words for a wrong action
+            raise error
+        infos = Infos(blank)
+        infos._raw = self._info.tobytes()
+        observations = self._observe() if dummy is None else dummy.copy()
+        if not outcome:
+            return observations, nothing.copy(), no.copy(), no.copy(), infos
+        rewards = self._reward() if outcome & _REWARDED else nothing.copy()
+        if not outcome & _LEFT:
+            return observations, rewards, no.copy(), no.copy(), infos
+        terminated, truncated = self._terminated.tolist(), self._truncated.tolist()
+        agents = self.agents
+        terminations = {agent: terminated[agent] for agent in agents}
+        truncations = {agent: truncated[agent] for agent in agents}
+        self._keep([a for a in agents if not (terminated[a] or truncated[a])])
+        return observations, rewards, terminations, truncations, infos
+
+    def _sorted(self, actions: Mapping[int, int]) -> bytes:
+        """Actions by agent where not all are there, or some are wrong."""
+        if not isinstance(actions, Mapping):
+            raise TypeError(f"actions are a {type(actions).__name__}, not a dict by agent")
+        for agent in actions:
+            if agent not in self._known:
+                raise ValueError(
+                    f"there is no agent {agent!r}: agents are 0..{len(self.possible_agents) - 1}"
+                )
+        given = bytearray()
+        for agent in self.agents:
+            action = actions.get(agent, 0)
+            try:
+                action = index(action)
+            except TypeError:
+                raise TypeError(f"agent {agent}: action {action!r} is not an integer") from None
+            if not 0 <= action < ACTIONS:
+                raise ValueError(f"agent {agent}: action {action} is outside 0..{ACTIONS - 1}")
+            given.append(action)
+        return bytes(given)
+
+    def _gather(self) -> None:
+        """The agents are those whose trains are not done."""
+        terminated, truncated = self._terminated.tolist(), self._truncated.tolist()
+        agents = self.possible_agents
+        self._keep([a for a in agents if not (terminated[a] or truncated[a])])
+
+    def _keep(self, agents: list[int]) -> None:
+        """What steps are put together of, for these agents."""
+        self.agents = agents
+        pick: Callable[[Any], tuple[int, ...]] = lambda _: ()  # noqa: E731
+        if len(agents) > 1:
+            pick = itemgetter(*agents)
+        elif agents:
+            only = agents[0]
+            pick = lambda actions: (actions[only],)  # noqa: E731
+        blank: dict[int, Any] = dict.fromkeys(agents)
+        self._dummy = None if self._watched else dict.fromkeys(agents, self._one)
+        self._parts = (
+            pick,
+            len(agents),
+            blank,
+            self._dummy,
+            dict.fromkeys(agents, self._nothing),
+            dict.fromkeys(agents, False),
+        )
+        self._blank = blank
+        self._all = len(agents) == len(self.possible_agents)
+        if self._watched:
+            self._index = np.array(agents, np.intp)
+
+    def _observe(self) -> dict[int, Observation]:
+        if self._dummy is not None:
+            return self._dummy.copy()
+        # Rows of one new array: the engine's own is overwritten in the next step.
+        rows = self._rows.copy() if self._all else self._rows[self._index]
+        return dict(zip(self.agents, rows, strict=False))  # which is faster, and there are as many
+
+    def _reward(self) -> dict[int, Reward]:
+        if self._railways.width > 1:
+            rewards = self._railways.rewards[0]
+            return {agent: rewards[agent].copy() for agent in self.agents}
+        values = self._rewards.tolist()
+        if self._all:
+            return dict(zip(self.agents, values, strict=False))
+        return {agent: values[agent] for agent in self.agents}
+
+    # ------------------------------------------------------------------ what there is to know
+
+    def observation_space(self, agent: int) -> spaces.Box:
+        """The space of an agent's observations, the same object for all. It needs Gymnasium."""
+        self._check(agent)
+        if self._observation_space is None:
+            railways = self._railways
+            self._observation_space = _spaces.observation_space(
+                self._options, railways.rows, railways.columns
+            )
+        return self._observation_space
+
+    def action_space(self, agent: int) -> spaces.Discrete:
+        """The space of an agent's actions, one for each. It needs Gymnasium."""
+        self._check(agent)
+        space = self._action_spaces.get(agent)
+        if space is None:
+            space = self._action_spaces[agent] = _spaces.action_space()
+        return space
+
+    @property
+    def observation_spaces(self) -> dict[int, spaces.Box]:
+        return {agent: self.observation_space(agent) for agent in self.possible_agents}
+
+    @property
+    def action_spaces(self) -> dict[int, spaces.Discrete]:
+        return {agent: self.action_space(agent) for agent in self.possible_agents}
+
+    def _check(self, agent: int) -> None:
+        if agent not in self._known:
+            raise ValueError(
+                f"there is no agent {agent!r}: agents are 0..{len(self.possible_agents) - 1}"
+            )
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(n, 5) bool, a row for each possible agent: which actions make a difference.
+
+        Of actions that come to the same in the next step, if no other train is in the way, only the
+        first is True, in the order DO_NOTHING, MOVE_FORWARD, MOVE_LEFT, MOVE_RIGHT, STOP_MOVING. So
+        DO_NOTHING always is, and alone for a train that nothing moves: one that has arrived, may
+        not depart yet or is broken down. All other actions are allowed too.
+        """
+        return self._railways.look("masks")[0]
+
+    def action_mask(self, agent: int) -> NDArray[np.int8]:
+        """(5,) int8: the row of one agent, as Discrete.sample(mask=...) takes it."""
+        self._check(agent)
+        return self.action_masks()[agent].astype(np.int8)
+
+    def state(self) -> NDArray[np.float64]:
+        """(9 * n + 1,) float64: for each train its state, row, column, heading (-1 off the map),
+        malfunction counter, speed, part of the cell travelled, moves to the target (-1 without a
+        way), deadlocked; and at last the steps since the reset.
+        """
+        railways = self._railways
+        trains = np.empty((railways.trains, 9))
+        position = railways.look("position")[0]
+        trains[:, 0] = railways.now["state"][0]
+        trains[:, 1:4] = position
+        trains[:, 4] = railways.now["malfunction"][0]
+        trains[:, 5] = railways.now["speed"][0]
+        trains[:, 6] = railways.look("travelled")[0]
+        trains[:, 7] = railways.look("distance")[0]
+        trains[:, 8] = railways.look("deadlocked")[0]
+        return np.append(trains.reshape(-1), float(self.elapsed_steps))
+
+    @property
+    def state_space(self) -> spaces.Box:
+        return _spaces.state_space(9 * self._railways.trains + 1)
+
+    @property
+    def positions(self) -> NDArray[np.int32]:
+        """(n, 3): row, column and heading of each train, -1 off the map."""
+        return self._railways.look("position")[0]
+
+    @property
+    def deadlocked(self) -> NDArray[np.bool_]:
+        """(n,): whether a train can never leave its cell again."""
+        return self._railways.look("deadlocked")[0]
+
+    @property
+    def trains(self) -> list[Train]:
+        """The timetable of the episode."""
+        return self._railways.timetable(0)
+
+    @property
+    def transitions(self) -> NDArray[np.uint16]:
+        """(rows, columns): the tracks, 16 bits a cell: for the headings N, E, S, W of a train
+        inside four bits each, the directions it may leave to, the most significant first.
+        """
+        return self._railways.transitions(0)
+
+    @property
+    def max_episode_steps(self) -> int:
+        """How many steps an episode has at most, 0 if there is no limit."""
+        return int(self._railways.facts().max_episode_steps)
+
+    @property
+    def elapsed_steps(self) -> int:
+        """Steps since the reset."""
+        return int(self._railways.facts().elapsed)
+
+    def split_global(self, observation: Observation) -> tuple[Observation, ...]:
+        """The three arrays of a global observation, (rows, columns, 16), (rows, columns, 5) and
+        (rows, columns, 2): transition bits; heading of the train, of others, malfunction counter,
+        speed, trains still to enter; target of the train, of any. They are views.
+        """
+        rows, columns = self._railways.rows, self._railways.columns
+        cells = rows * columns
+        parts = np.split(observation, [16 * cells, 21 * cells])
+        return tuple(part.reshape(rows, columns, -1) for part in parts)
+
+    # ------------------------------------------------------------------ keeping one
+
+    def save(self) -> bytes:
+        """The exact state; from_file of it goes on alike. For this version of Skyrail alone."""
+        return self._railways.save(0)
+
+    def load(self, state: bytes | RailParallelEnv) -> None:
+        """Take over a state of as many trains: one that was saved, or another environment's."""
+        if isinstance(state, RailParallelEnv):
+            self._railways.copy(state._railways)
+        else:
+            self._railways.load(0, state)
+        self._gather()
+
+    def close(self) -> None:
+        """Give back what the environment takes. Closing again does nothing."""
+        self._native.close()
+
+    def render(self) -> None:
+        """There are no pictures here; `skyrail rail render` makes them of recorded episodes."""
+
+    def __copy__(self) -> RailParallelEnv:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RailParallelEnv:
+        railways = Railways(self._options, self._source, single=True, clone_of=self._railways)
+        return type(self)(self._source, self._options, railways)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = self.save()
+        if self._source.parameters is None and not self._options.fresh:
+            return _unpickled, (type(self), Source(state), self._options, None)
+        return _unpickled, (type(self), self._source, self._options, state)
+
+
+def _unpickled(
+    of: type[RailParallelEnv], source: Source, options: Options, state: bytes | None
+) -> RailParallelEnv:
+    env = of(source, options)
+    if state is not None:
+        env.load(state)
+    return env
