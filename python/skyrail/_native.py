@@ -152,14 +152,12 @@ class Native:
 
     __slots__ = ("__weakref__", "_dead", "_finalizer", "_kind", "fast", "handle", "library")
 
-    def __init__(self, kind: str, handle: int, library: Library, fast: str | None = None) -> None:
+    def __init__(self, kind: str, handle: int, library: Library, fast: str) -> None:
         self._kind = kind
         self._dead: tuple[type[Exception], str] | None = None
         self.library = library
         self.handle = ctypes.c_int64(handle)
-        self.fast: Callable[..., int] = (
-            getattr(library.fast, f"skyrail_{kind}_{fast}") if fast else self._refuse
-        )
+        self.fast: Callable[..., int] = getattr(library.fast, f"skyrail_{kind}_{fast}")
         destroy = getattr(library.free, f"skyrail_{kind}_destroy")
         self._finalizer = weakref.finalize(self, _destroy, destroy, self.handle, os.getpid())
         self._finalizer.atexit = False  # the process takes everything with it
@@ -195,7 +193,7 @@ class Native:
         self.fast = self._refuse
 
     def _refuse(self, *_: object) -> NoReturn:
-        error, why = self._dead or (TypeError, f"a {self._kind} has no such function")
+        error, why = self._dead or (ClosedError, "the environment is closed")
         raise error(why)
 
 

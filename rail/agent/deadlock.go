@@ -105,7 +105,7 @@ func (d *DeadlockAvoidance) Reset(v View) error {
 			d.trains[i].path = d.stages(net, path)
 		}
 	}
-	d.holder = slices.Repeat([]int32{-1}, len(d.switches))
+	d.holder, d.held = slices.Repeat([]int32{-1}, len(d.switches)), d.held[:0]
 	words := (len(d.switches) + 63) / 64
 	bits := make([]uint64, words*n)
 	for i := range d.trains {

@@ -169,3 +169,30 @@ func TestDeadlockAvoidanceCountsACellOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestDeadlockAvoidanceBeginsAnewElsewhere(t *testing.T) {
+	p := NewDeadlockAvoidance(DeadlockRules{})
+	act := func(e *rail.Env, steps int) {
+		t.Helper()
+		actions := make([]rail.Action, e.Trains())
+		if err := p.Reset(e); err != nil {
+			t.Fatal(err)
+		}
+		for range steps {
+			if err := errors.Join(p.Act(e, actions), e.Step(actions)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	act(recordedEnv(t, "jam"), 30)
+	s := straight(8) // what is kept of the other railway has no place on this one
+	s.Trains = []rail.Train{from(at(1, rail.East), 6)}
+	e, err := rail.New(s, rail.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	act(e, 3)
+	if e.State(0) != rail.Moving {
+		t.Errorf("the train is %s, want moving", e.State(0))
+	}
+}

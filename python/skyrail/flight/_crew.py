@@ -107,7 +107,7 @@ class FlightPolicy:
                 ctypes.c_char_p(self.name.encode()),
                 ctypes.c_int64(self.nodes),
             )
-            self._crew = _native.Native("crew", library.checked(handle), library)
+            self._crew = _native.Native("crew", library.checked(handle), library, fast="act")
             self._of = of
         return self._crew
 
