@@ -82,6 +82,7 @@ func (h *Harness) openCheckpoint(ctx context.Context, e *Entry) error {
 	var unsupported *checkpoint.UnsupportedError
 	switch {
 	case err == nil:
+		e.Manifest.Algo = policy.Algorithm()
 		return e.fly(policy)
 	case !errors.As(err, &unsupported):
 		return err

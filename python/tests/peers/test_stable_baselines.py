@@ -186,9 +186,11 @@ def test_a_checkpoint_in_an_environment_of_the_team_runs_in_the_cage(tmp_path: P
 
 def test_the_shipped_checkpoint_flies_as_in_stable_baselines(tmp_path: Path) -> None:
     shipped = REPOSITORY / "checkpoints" / "ppo.zip"
-    model = PPO.load(shipped, device="cpu")
+    model = MaskablePPO.load(shipped, device="cpu")
     env = Flight4DEnv()
-    theirs = {seed: flown_by(model, env, seed) for seed in published_seeds()[:EPISODES]}
+    theirs = {
+        seed: flown_by(model, env, seed, masked=True) for seed in published_seeds()[:EPISODES]
+    }
     assert flown_by_skyrail(tmp_path, shipped) == theirs
 
 
