@@ -97,7 +97,7 @@ func (e *Env) UnmarshalBinary(data []byte) error {
 			return fmt.Errorf("the hotspot is at %v", scenario.Hotspot)
 		}
 	}
-	made := Env{cfg: c, scenario: scenario, flights: make([]aircraft, c.Flights), near: newNear(c.Flights), outlook: newOutlook(c.Flights)}
+	made := Env{cfg: c, scenario: scenario, flights: make([]aircraft, c.Flights), near: newNear(c.Flights), pairs: pairs(c.Flights), outlook: newOutlook(c.Flights)}
 	if err := made.rng.SetState(stream); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package flight
 
 import (
 	"math"
+	"math/bits"
 
 	"skyrail/internal/elementary"
 )
@@ -26,36 +27,46 @@ func (e *Env) Conflicts(dst []Conflict) []Conflict {
 	if horizon == 0 {
 		return dst
 	}
-	for _, p := range e.near {
-		a, b := &e.flights[p.i], &e.flights[p.j]
-		enter, exit, cpa, ok := encounter(a, b, horizon)
-		if !ok {
-			continue
+	for w, near := range e.near {
+		for ; near != 0; near &= near - 1 {
+			p := e.pairs[64*w+bits.TrailingZeros64(near)]
+			a, b := &e.flights[p.i], &e.flights[p.j]
+			r := seenFrom(a, b)
+			enter, exit, cpa, ok := r.encounter(horizon)
+			if !ok {
+				continue
+			}
+			c := Conflict{I: int(p.i), J: int(p.j), Enter: enter, Cpa: cpa, Duration: exit - enter}
+			c.Distance, c.DAlt = r.distanceAt(cpa), math.Abs(a.level-b.level)
+			c.Severity = severity(c.Distance, c.DAlt)
+			ax, ay := a.x+float64(a.vx*cpa), a.y+float64(a.vy*cpa)
+			bx, by := b.x+float64(b.vx*cpa), b.y+float64(b.vy*cpa)
+			c.Centre = [2]float64{0.5 * (ax + bx), 0.5 * (ay + by)}
+			dst = append(dst, c)
 		}
-		c := Conflict{I: int(p.i), J: int(p.j), Enter: enter, Cpa: cpa, Duration: exit - enter, DAlt: math.Abs(a.level - b.level)}
-		c.Distance = distanceAt(a, b, cpa)
-		c.Severity = severity(c.Distance, c.DAlt)
-		ax, ay := a.x+float64(a.vx*cpa), a.y+float64(a.vy*cpa)
-		bx, by := b.x+float64(b.vx*cpa), b.y+float64(b.vy*cpa)
-		c.Centre = [2]float64{0.5 * (ax + bx), 0.5 * (ay + by)}
-		dst = append(dst, c)
 	}
 	return dst
 }
 
-// encounter returns when a and b are closer than the separation radius within the horizon, and when they
+// relative is where an aircraft is and how it flies, as seen from another one: metres and m/s.
+type relative struct{ x, y, vx, vy float64 }
+
+// seenFrom returns b as a sees it.
+func seenFrom(a, b *aircraft) relative {
+	return relative{b.x - a.x, b.y - a.y, b.vx - a.vx, b.vy - a.vy}
+}
+
+// encounter returns when the two are closer than the separation radius within the horizon, and when they
 // are closest in that time; ok is false if they are never so close.
-func encounter(a, b *aircraft, horizon float64) (enter, exit, cpa float64, ok bool) {
-	rx, ry := b.x-a.x, b.y-a.y
-	wx, wy := b.vx-a.vx, b.vy-a.vy
-	qa := float64(wx*wx) + float64(wy*wy)
-	qb := 2 * (float64(rx*wx) + float64(ry*wy))
-	qc := float64(rx*rx) + float64(ry*ry) - SeparationRadius*SeparationRadius
+func (r relative) encounter(horizon float64) (enter, exit, cpa float64, ok bool) {
+	qb := 2 * (float64(r.x*r.vx) + float64(r.y*r.vy))
+	qc := float64(r.x*r.x) + float64(r.y*r.y) - SeparationRadius*SeparationRadius
+	if qb >= 0 && qc > 0 {
+		return 0, 0, 0, false // apart and not closing in: both roots would be <= 0
+	}
+	qa := float64(r.vx*r.vx) + float64(r.vy*r.vy)
 	if qa < 1e-12 { // side by side at the same velocity
 		return 0, horizon, 0, qc <= 0
-	}
-	if qb >= 0 && qc > 0 {
-		return 0, 0, 0, false // apart and parting: both roots would be <= 0
 	}
 	disc := float64(qb*qb) - float64(4*qa*qc)
 	if disc <= 0 {
@@ -82,11 +93,9 @@ func encounter(a, b *aircraft, horizon float64) (enter, exit, cpa float64, ok bo
 	return enter, exit, cpa, true
 }
 
-// distanceAt returns the horizontal distance of a and b after t seconds.
-func distanceAt(a, b *aircraft, t float64) float64 {
-	return elementary.Hypot(
-		(b.x-a.x)+float64((b.vx-a.vx)*t),
-		(b.y-a.y)+float64((b.vy-a.vy)*t))
+// distanceAt returns the horizontal distance after t seconds.
+func (r relative) distanceAt(t float64) float64 {
+	return elementary.Hypot(r.x+float64(r.vx*t), r.y+float64(r.vy*t))
 }
 
 var severityOneLevel = elementary.Exp(-LevelStep / VerticalSeparation)
@@ -102,18 +111,48 @@ func severity(distance, dAlt float64) float64 {
 	return float64(s * elementary.Exp(-dAlt/VerticalSeparation))
 }
 
-// pairUp notes which pairs are within the vertical separation. Levels change seldom, positions always.
-func (e *Env) pairUp() {
-	near, n := e.near[:cap(e.near)], 0
-	for i := range e.flights {
-		level := e.flights[i].level
-		for j := i + 1; j < len(e.flights); j++ {
-			near[n] = pair{int32(i), int32(j)}
-			// Whether a pair is near is as good as random, so count instead of branching.
-			n += int(bit(math.Abs(level-e.flights[j].level) < VerticalSeparation))
+// pairs returns the pairs of n aircraft in order: (0,1), (0,2), …
+func pairs(n int) []pair {
+	all := make([]pair, 0, n*(n-1)/2)
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			all = append(all, pair{uint8(i), uint8(j)})
 		}
 	}
-	e.near = near[:n]
+	return all
+}
+
+// newNear has a bit for each pair of n aircraft.
+func newNear(n int) []uint64 { return make([]uint64, (n*(n-1)/2+63)/64) }
+
+// pairUp notes which pairs are within the vertical separation. Levels change seldom, positions always.
+func (e *Env) pairUp() {
+	for k := range e.flights {
+		e.pairUpWith(k)
+	}
+}
+
+// pairUpWith notes with whom aircraft k is within the vertical separation.
+func (e *Env) pairUpWith(k int) {
+	flights := e.flights
+	level := flights[k].level
+	at := k - 1 // the place of pair (0, k) in e.pairs
+	for j := range flights[:k] {
+		e.setNear(uint(at), level-flights[j].level)
+		at += len(flights) - j - 2
+	}
+	for j := range flights[k+1:] {
+		at++
+		e.setNear(uint(at), level-flights[k+1+j].level)
+	}
+}
+
+// setNear notes whether the pair at this place is within the vertical separation: whether its levels differ by less.
+func (e *Env) setNear(place uint, difference float64) {
+	// That is as good as random, so compute instead of branching.
+	near := bit(difference < VerticalSeparation) & bit(difference > -VerticalSeparation)
+	word := &e.near[place/64]
+	*word = *word&^(1<<(place%64)) | uint64(near)<<(place%64)
 }
 
 // separate counts the pairs that have lost separation at this moment and looks for a mid-air.
@@ -121,16 +160,20 @@ func (e *Env) pairUp() {
 // quirk: aircraft that have left the sector still count.
 func (e *Env) separate() {
 	e.congestion, e.collided = 0, false
-	for _, p := range e.near {
-		a, b := &e.flights[p.i], &e.flights[p.j]
-		dx, dy := b.x-a.x, b.y-a.y
-		if float64(dx*dx)+float64(dy*dy) > (SeparationRadius*SeparationRadius)*(1+squareSlack) {
-			continue
-		}
-		if within(dx, dy, SeparationRadius) {
-			e.congestion++
-			if math.Abs(a.level-b.level) < LevelStep && within(dx, dy, MidAirRadius) {
-				e.collided = true
+	flights := e.flights
+	for w, near := range e.near {
+		for ; near != 0; near &= near - 1 {
+			p := e.pairs[64*w+bits.TrailingZeros64(near)]
+			a, b := &flights[p.i], &flights[p.j]
+			dx, dy := b.x-a.x, b.y-a.y
+			if float64(dx*dx)+float64(dy*dy) > (SeparationRadius*SeparationRadius)*(1+squareSlack) {
+				continue
+			}
+			if within(dx, dy, SeparationRadius) {
+				e.congestion++
+				if math.Abs(a.level-b.level) < LevelStep && within(dx, dy, MidAirRadius) {
+					e.collided = true
+				}
 			}
 		}
 	}

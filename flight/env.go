@@ -30,8 +30,10 @@ type Env struct {
 	collided        bool // a mid-air at the end of the last step
 
 	// What follows is derived from the state above, kept so that nothing is computed twice.
-	flying  uint64 // bit i: a hold or a pulse of aircraft i is running
-	near    []pair // pairs within the vertical separation, in order
+	flying  uint64   // bit i: a hold or a pulse of aircraft i is running
+	quiet   int      // ticks before the one that ends or turns such a manoeuvre
+	near    []uint64 // bit k%64 of word k/64: pairs[k] is within the vertical separation
+	pairs   []pair   // all pairs, in order; never changed
 	outlook outlook
 }
 
@@ -52,15 +54,12 @@ type aircraft struct {
 	total                  float64 // s_total: distance to the exit at entry
 	target                 float64 // t_target: time at which the exit is due
 	exitTime               float64 // when it left, 0 before
-	hold, pulse            int     // steps left of a temporary level change, of a speed pulse
-	sign                   int     // -1 slower first, +1 faster first, 0 no pulse
+	until                  int     // step at which the temporary manoeuvre is over, 0 if none is flown
+	sign                   int     // of the speed pulse: -1 slower first, +1 faster first; 0 no pulse
 	count                  int     // clearances given to this aircraft
 }
 
-type pair struct{ i, j int32 }
-
-// newNear has room for every pair of n aircraft, and for one that does not count.
-func newNear(n int) []pair { return make([]pair, 0, n*(n-1)/2+1) }
+type pair struct{ i, j uint8 }
 
 // New returns an environment of cfg, at step 0 of the scenario of seed 0.
 func New(cfg Config) (*Env, error) {
@@ -71,6 +70,7 @@ func New(cfg Config) (*Env, error) {
 		cfg:     cfg,
 		flights: make([]aircraft, cfg.Flights),
 		near:    newNear(cfg.Flights),
+		pairs:   pairs(cfg.Flights),
 		outlook: newOutlook(cfg.Flights),
 	}
 	e.Reset(0)
@@ -118,9 +118,9 @@ func (e *Env) begin() {
 	}
 	e.step, e.clearances, e.invalids, e.touched = 0, 0, 0, 0
 	e.congestion, e.congestionTotal, e.collided = 0, 0, false
-	e.flying = 0
+	e.flying, e.quiet = 0, never
 	e.pairUp()
-	e.outlook.stale()
+	e.outlook.forget()
 }
 
 // SetNRange sets the bounds, both included, of the number of converging aircraft from the next reset on
@@ -139,7 +139,7 @@ func (e *Env) SetNRange(lo, hi int) error {
 func (e *Env) Clone() *Env {
 	c := *e
 	c.flights = slices.Clone(e.flights)
-	c.near = append(newNear(len(e.flights)), e.near...)
+	c.near = slices.Clone(e.near)
 	c.outlook = newOutlook(len(e.flights))
 	return &c
 }
@@ -155,10 +155,10 @@ func (e *Env) CopyFrom(src *Env) {
 		near = newNear(len(src.flights))
 	}
 	copy(flights, src.flights)
-	near = append(near[:0], src.near...)
+	copy(near, src.near)
 	*e = *src
 	e.flights, e.near, e.outlook = flights, near, outlook
-	e.outlook.stale()
+	e.outlook.forget()
 }
 
 // Equal reports whether e and o have the same configuration, state and stream, bit for bit up to the
@@ -213,7 +213,7 @@ func (e *Env) Progress(i int) Progress {
 	return Progress{
 		DistanceToExit: f.total, TargetTime: f.target, Flown: f.flown, Left: f.left(),
 		EntryLevel: f.entryLevel, EntrySpeed: f.entrySpeed,
-		Busy: f.hold > 0 || f.pulse > 0, Clearances: f.count,
+		Busy: e.flying>>i&1 != 0, Clearances: f.count,
 	}
 }
 
@@ -224,8 +224,8 @@ func (e *Env) Direction(i int) (x, y float64) { return e.flights[i].ux, e.flight
 // that conflict's closest approach: what the observation tells of it. Without a conflict they are 0 and +Inf.
 func (e *Env) Threat(i int) (severity, cpa float64) {
 	e.look()
-	severity, cpa = e.outlook.worst[i], e.outlook.worstCpa[i]
-	if cpa == never {
+	severity, cpa = e.outlook.views[i].worst, e.outlook.views[i].worstCpa
+	if cpa == noConflict {
 		cpa = math.Inf(1)
 	}
 	return severity, cpa
@@ -247,32 +247,75 @@ type Info struct {
 
 // Info writes the figures of now into info; its slices are reused where they are large enough.
 func (e *Env) Info(info *Info) {
-	e.look()
+	e.lookAtExits()
 	n := len(e.flights)
 	dt, levels := info.DtExit, info.DAltExit
 	if cap(dt) < n || cap(levels) < n {
 		dt, levels = make([]float64, n), make([]float64, n)
 	}
 	dt, levels = dt[:n], levels[:n]
-	copy(dt, e.outlook.dt)
-	for i := range e.flights {
-		levels[i] = e.flights[i].above
-	}
+	e.exits(dt, levels)
+	c := e.Counts()
 	*info = Info{
-		N: e.scenario.Converging, M: n - e.scenario.Converging,
+		N: c.N, M: c.M, CongestionEvents: c.CongestionEvents, CongestionTotal: c.CongestionTotal,
+		Clearances: c.Clearances, Invalids: c.Invalids, AircraftInvolved: c.AircraftInvolved,
+		Collided: c.Collided, DtExit: dt, DAltExit: levels, ExitMiss: e.ExitMiss(),
+	}
+}
+
+// Counts are the whole numbers of [Info].
+type Counts struct {
+	N, M             int
+	CongestionEvents int
+	CongestionTotal  int
+	Clearances       int
+	Invalids         int
+	AircraftInvolved int
+	Collided         bool
+}
+
+// Counts returns the counts of now.
+func (e *Env) Counts() Counts {
+	return Counts{
+		N: e.scenario.Converging, M: len(e.flights) - e.scenario.Converging,
 		CongestionEvents: e.congestion, CongestionTotal: e.congestionTotal,
 		Clearances: e.clearances, Invalids: e.invalids, AircraftInvolved: bits.OnesCount64(e.touched),
-		Collided: e.collided, DtExit: dt, DAltExit: levels, ExitMiss: e.ExitMiss(),
+		Collided: e.collided,
+	}
+}
+
+// Figures writes the other numbers of [Info] into dst, which must have at least 1+2N entries for N aircraft: ExitMiss,
+// DtExit, DAltExit.
+func (e *Env) Figures(dst []float64) {
+	e.lookAtExits()
+	n := len(e.flights)
+	dst = dst[:1+2*n]
+	dst[0] = e.ExitMiss()
+	e.exits(dst[1:1+n], dst[1+n:])
+}
+
+func (e *Env) exits(dt, levels []float64) {
+	flights := e.flights
+	views := e.outlook.views[:len(flights)]
+	dt, levels = dt[:len(flights)], levels[:len(flights)]
+	for i := range flights {
+		dt[i], levels[i] = views[i].dt, flights[i].above
 	}
 }
 
 // newAircraft places an aircraft; enter makes this its entry state.
-func newAircraft(a Aircraft) aircraft {
-	// The constant is the double nearest to pi/180, as the reference multiplies by it.
-	sin, cos := elementary.SinCos(a.Heading * 0.017453292519943295)
-	f := aircraft{x: a.X, y: a.Y, level: a.Level, heading: a.Heading, ux: cos, uy: sin}
-	f.fly(a.Speed)
+func newAircraft(a Aircraft) (f aircraft) {
+	f.place(a.X, a.Y, a.Level, a.Speed, a.Heading)
 	return f
+}
+
+// place is newAircraft in place.
+func (f *aircraft) place(x, y, level, speed, heading float64) {
+	// The constant is the double nearest to pi/180, as the reference multiplies by it.
+	sin, cos := elementary.SinCos(heading * 0.017453292519943295)
+	*f = aircraft{}
+	f.x, f.y, f.level, f.heading, f.ux, f.uy = x, y, level, heading, cos, sin
+	f.fly(speed)
 }
 
 // enter makes the present state the entry state, with everything still to fly.
@@ -281,26 +324,37 @@ func (f *aircraft) enter() {
 	f.total = f.distanceToExit()
 	f.target = f.total / f.speed
 	f.flown, f.exitAt, f.exitTime, f.above = 0, f.total, 0, 0
-	f.hold, f.pulse, f.sign, f.count = 0, 0, 0, 0
+	f.until, f.sign, f.count = 0, 0, 0
 }
 
 // distanceToExit returns the smallest positive distance along the track to a line x = ±L or y = ±L, 2L if
 // there is none.
 func (f *aircraft) distanceToExit() float64 {
-	nearest := math.Inf(1)
-	for _, axis := range [2][2]float64{{f.x, f.ux}, {f.y, f.uy}} {
-		pos, u := axis[0], axis[1]
-		if math.Abs(u) < 1e-12 {
-			continue
-		}
-		for _, bound := range [2]float64{-SectorHalfWidth, SectorHalfWidth} {
-			if t := (bound - pos) / u; t > 0 && t < nearest {
-				nearest = t
-			}
-		}
+	nearest := distanceToEdge(f.x, f.ux)
+	if t := distanceToEdge(f.y, f.uy); t < nearest {
+		nearest = t
 	}
 	if math.IsInf(nearest, 1) {
 		return 2 * SectorHalfWidth
+	}
+	return nearest
+}
+
+// distanceToEdge is distanceToExit for one coordinate, its position and its part u of the heading; +Inf if there is
+// none.
+func distanceToEdge(position, u float64) float64 {
+	const edge = SectorHalfWidth
+	switch {
+	case u < 1e-12 && u > -1e-12:
+		return math.Inf(1)
+	case position < edge && position > -edge: // only the edge ahead is at a positive distance
+		return (math.Copysign(edge, u) - position) / u
+	}
+	nearest := math.Inf(1)
+	for _, e := range [2]float64{-edge, edge} {
+		if t := (e - position) / u; t > 0 && t < nearest {
+			nearest = t
+		}
 	}
 	return nearest
 }
@@ -317,7 +371,8 @@ func (f *aircraft) forward() { f.x += f.dx; f.y += f.dy }
 func (f *aircraft) back()    { f.x -= f.dx; f.y -= f.dy }
 
 func (f *aircraft) inside() bool {
-	return max(math.Abs(f.x), math.Abs(f.y)) < SectorHalfWidth
+	const l = SectorHalfWidth
+	return f.x < l && f.x > -l && f.y < l && f.y > -l
 }
 
 func (f *aircraft) left() bool { return math.IsInf(f.exitAt, 1) }

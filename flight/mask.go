@@ -16,8 +16,9 @@ func (e *Env) Mask(dst []bool) {
 	dst = dst[:1+Clearances*len(e.flights)]
 	dst[Idle] = true
 	dst = dst[1:]
-	for i, m := range e.masks() {
-		*(*[Clearances]bool)(dst[Clearances*i:]) = maskBools[m]
+	e.lookAtMasks()
+	for i := range e.outlook.views {
+		*(*[Clearances]bool)(dst[Clearances*i:]) = maskBools[e.outlook.views[i].mask&allClearances]
 	}
 }
 
@@ -33,38 +34,57 @@ var maskBools, maskFloats = func() (b [1 << Clearances][Clearances]bool, f [1 <<
 	return b, f
 }()
 
-// masks returns the mask of every aircraft, bit c for clearance c, computed once a step.
-func (e *Env) masks() []uint8 {
-	o := &e.outlook
-	if !o.maskFresh {
-		o.maskFresh = true
-		for i := range e.flights {
-			o.mask[i] = e.legal(&e.flights[i])
-		}
+const (
+	pulses        = 1<<SpdDn | 1<<SpdUp
+	allClearances = 1<<Clearances - 1
+)
+
+// lookAtMasks works out the mask of every aircraft and nothing else.
+func (e *Env) lookAtMasks() {
+	o, flights := &e.outlook, e.flights
+	if o.masksFresh {
+		return
 	}
-	return o.mask
+	o.masksFresh = true
+	e.refresh()
+	views := o.views[:len(flights)]
+	now, pulse := float64(e.step)*DT, float64(2*e.cfg.HoldSteps)*DT
+	for i := range flights {
+		views[i].mask = flights[i].legal(views[i].allowed, now, pulse)
+	}
 }
 
 // maskOf returns the mask of aircraft i alone.
 func (e *Env) maskOf(i int) uint8 {
-	if e.outlook.maskFresh {
-		return e.outlook.mask[i]
+	if e.outlook.masksFresh {
+		return e.outlook.views[i].mask
 	}
-	return e.legal(&e.flights[i])
+	if e.flying>>i&1 != 0 {
+		return 0 // nothing while a temporary manoeuvre runs
+	}
+	f := &e.flights[i]
+	return f.legal(f.allowed(), float64(e.step)*DT, float64(2*e.cfg.HoldSteps)*DT)
 }
 
-// legal returns the mask of one aircraft: bit c is set if clearance c is legal.
-func (e *Env) legal(f *aircraft) uint8 {
+// legal returns the mask of an aircraft, given what its level, speed and temporary manoeuvres allow, and how many
+// seconds a speed pulse takes.
+func (f *aircraft) legal(allowed uint8, now, pulse float64) uint8 {
+	if allowed&pulses != 0 && !f.pulseFits(now, pulse) {
+		allowed &^= pulses
+	}
+	return allowed
+}
+
+// allowed returns the clearances that level and speed allow.
+func (f *aircraft) allowed() uint8 {
 	// Which of these hold is as good as random, so they are computed and not branched on.
-	m := between(f.level-LevelStep, LowestLevel, HighestLevel)<<FLDec |
+	return between(f.level-LevelStep, LowestLevel, HighestLevel)<<FLDec |
 		between(f.level+LevelStep, LowestLevel, HighestLevel)<<FLInc |
 		between(f.level-2*LevelStep, LowestLevel, HighestLevel)<<FLDec2 |
 		between(f.level+2*LevelStep, LowestLevel, HighestLevel)<<FLInc2 |
+		between(f.speed-SpeedStep, LowSpeed, TopSpeed)<<SpdDn |
+		between(f.speed+SpeedStep, LowSpeed, TopSpeed)<<SpdUp |
 		(bit(math.Abs(f.level-f.entryLevel) >= 1e-9)|bit(math.Abs(f.speed-f.entrySpeed) >= 1e-9))<<Resume
-	fits := bit(e.pulseFits(f))
-	m |= (fits&between(f.speed-SpeedStep, LowSpeed, TopSpeed))<<SpdDn |
-		(fits&between(f.speed+SpeedStep, LowSpeed, TopSpeed))<<SpdUp
-	return m * bit(f.hold|f.pulse == 0) // nothing while a temporary manoeuvre runs
 }
 
 // between is 1 if lo <= v <= hi, else 0.
@@ -77,18 +97,16 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-// pulseFits reports whether a speed pulse begun now leaves the exit reachable on time: after the pulse, the
+// pulseFits reports whether a speed pulse of so many seconds begun now leaves the exit reachable on time: after it, the
 // rest of the way must be flyable between the lowest and the highest speed.
 //
 // quirk: the pulse is reckoned at the present speed, not at the pulse's.
-func (e *Env) pulseFits(f *aircraft) bool {
+func (f *aircraft) pulseFits(now, pulse float64) bool {
 	const slack = 1e-6
-	way := f.total - f.flown
-	time := f.target - float64(e.step)*DT
+	way, time := f.total-f.flown, f.target-now
 	if way <= 0 || time <= 0 {
 		return true
 	}
-	pulse := float64(2*e.cfg.HoldSteps) * DT
 	timeRest := time - pulse
 	if timeRest <= 0 {
 		return pulse <= time+slack

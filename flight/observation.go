@@ -1,6 +1,10 @@
 package flight
 
-import "skyrail/internal/elementary"
+import (
+	"math"
+
+	"skyrail/internal/elementary"
+)
 
 // Features is the number of observation values an aircraft has. The names are the reference's:
 // x, y, level, speed, sin_hdg, cos_hdg, exit time, exit level, clearances, busy, severity, time to the
@@ -13,37 +17,70 @@ const globals = 2 // steps flown, clearance budget
 // values an aircraft, two globals, all within [-1, 1], then the mask of all actions as 0 and 1.
 func (e *Env) Observe(dst []float32) {
 	e.look()
-	c := &e.cfg
-	dst = dst[:(Features+Clearances)*len(e.flights)+globals+1]
-	h := float64(c.HoldSteps)
+	c, flights := &e.cfg, e.flights
+	views := e.outlook.views[:len(flights)]
+	dst = dst[:(Features+Clearances)*len(flights)+globals+1]
 	hz := float64(max(c.MaxSteps-e.step, 1)) * DT
-	for i := range e.flights {
-		f := &e.flights[i]
-		o := (*[Features]float32)(dst[Features*i:])
+	twoHolds := float64(2 * c.HoldSteps)
+	rest := dst
+	for i := range flights {
+		f, v := &flights[i], &views[i]
+		o := (*[Features]float32)(rest)
+		rest = rest[Features:]
 		o[0] = clip(f.x / SectorHalfWidth)
 		o[1] = clip(f.y / SectorHalfWidth)
-		o[2] = clip(2*(f.level-LowestLevel)/(HighestLevel-LowestLevel) - 1)
-		o[3] = clip(2*(f.speed-LowSpeed)/(TopSpeed-LowSpeed) - 1)
+		o[2] = v.level
+		o[3] = v.speed
 		// quirk: the reference names these two sin_hdg and cos_hdg, but puts the cosine first.
 		o[4] = float32(f.ux)
 		o[5] = float32(f.uy)
-		o[6] = float32(elementary.Tanh(e.outlook.dt[i] / (h * DT)))
-		o[7] = levelFeature(f.above)
-		o[8] = countFeatures[min(f.count, len(countFeatures)-1)]
-		o[9] = float32(float64(2*max(f.hold, f.pulse))/(2*h) - 1)
-		cpa := e.outlook.worstCpa[i]
-		o[10] = float32(float64(2*e.outlook.worst[i]) - 1)
-		o[11] = float32(float64(2*(cpa/(cpa+hz))) - 1)
+		o[6] = v.lateness.tanh(v.late)
+		o[7] = v.above
+		o[8] = v.count
+		o[9] = float32(float64(2*max(f.until-e.step, 0))/twoHolds - 1)
+		o[10] = float32(float64(2*v.worst) - 1)
+		o[11] = float32(float64(2*(v.worstCpa/(v.worstCpa+hz))) - 1)
 		o[12] = 1
 	}
-	tail := dst[Features*len(e.flights):]
-	tail[0] = clip(float64(2*e.step)/float64(c.MaxSteps) - 1)
-	tail[1] = clip(float64(2*(1-float64(e.clearances)/float64(c.MaxClearances))) - 1)
-	tail[globals+Idle] = 1
-	mask := tail[globals+1:]
-	for i, m := range e.masks() {
-		*(*[Clearances]float32)(mask[Clearances*i:]) = maskFloats[m]
+	rest[0] = clip(float64(2*e.step)/float64(c.MaxSteps) - 1)
+	rest[1] = clip(float64(2*(1-float64(e.clearances)/float64(c.MaxClearances))) - 1)
+	rest[globals+Idle] = 1
+	rest = rest[globals+1:]
+	for i := range views {
+		*(*[Clearances]float32)(rest) = maskFloats[views[i].mask&allClearances]
+		rest = rest[Clearances:]
 	}
+}
+
+// steady is a number that mostly changes by no more than rounding errors, as the exit time that is expected of an
+// aircraft at constant speed does. It keeps the number's hyperbolic tangent.
+type steady struct {
+	at      float64 // every number within steadiness of it has the tangent, rounded to float32; NaN if they have not
+	rounded float32
+}
+
+const steadiness = 0x1p-40
+
+// tanh returns float32(elementary.Tanh(x)).
+func (s *steady) tanh(x float64) float32 {
+	const tiny = 0x1p-28 // below it the tangent is x itself
+	if x < tiny && x > -tiny {
+		return float32(x)
+	}
+	return s.kept(x)
+}
+
+func (s *steady) kept(x float64) float32 {
+	if math.Abs(x-s.at) <= steadiness {
+		return s.rounded
+	}
+	t := elementary.Tanh(x)
+	s.at, s.rounded = x, float32(t)
+	// The tangent's slope is at most 1, its error 2^-53. A second steadiness is more than that and the roundings here.
+	if float32(t-2*steadiness) != float32(t+2*steadiness) {
+		s.at = math.NaN()
+	}
+	return s.rounded
 }
 
 // countFeatures is the feature of 0, 1, … 6 and more clearances.
@@ -71,13 +108,4 @@ var levelFeatures = func() (features [2 * Levels]float32) {
 }()
 
 // clip rounds to float32, then limits to [-1, 1].
-func clip(v float64) float32 {
-	f := float32(v)
-	if f > 1 {
-		return 1
-	}
-	if f < -1 {
-		return -1
-	}
-	return f
-}
+func clip(v float64) float32 { return max(min(float32(v), 1), -1) }

@@ -45,7 +45,7 @@ func generate(cfg Config, rng *numpyrand.Generator, s *Scenario, fs []aircraft) 
 	for i := range converging {
 		heading := stream.Uniform(0, 360)
 		speed := drawSpeed(&stream)
-		converging[i] = newAircraft(Aircraft{X: cx, Y: cy, Level: level(collisionLevel), Speed: speed, Heading: heading})
+		converging[i].place(cx, cy, level(collisionLevel), speed, heading)
 	}
 	rewindOut(converging)
 	for i := range converging {
@@ -65,7 +65,7 @@ func generate(cfg Config, rng *numpyrand.Generator, s *Scenario, fs []aircraft) 
 		}
 		speed := drawSpeed(&stream)
 		heading := stream.Uniform(0, 360)
-		background[i] = newAircraft(Aircraft{X: x, Y: y, Level: level(l), Speed: speed, Heading: heading})
+		background[i].place(x, y, level(l), speed, heading)
 		rewindOut(background[i : i+1])
 		for range stream.Choice(10) {
 			background[i].back()
@@ -87,14 +87,10 @@ func drawSpeed(stream *numpyrand.Generator) float64 {
 //
 // quirk: the group is moved once more after all are outside, then two steps forward.
 func rewindOut(fs []aircraft) {
-	for {
-		out := true
+	for one, some := 0, true; some; {
+		one, some = find(fs, true, one)
 		for i := range fs {
-			out = out && !fs[i].inside()
 			fs[i].back()
-		}
-		if out {
-			break
 		}
 	}
 	for range 2 {
@@ -107,12 +103,9 @@ func rewindOut(fs []aircraft) {
 // shiftIn moves all aircraft forward until every one is inside, at most maxShift steps, and returns the
 // number of steps.
 func shiftIn(fs []aircraft) int {
+	one, some := 0, true
 	for n := range maxShift {
-		in := true
-		for i := range fs {
-			in = in && fs[i].inside()
-		}
-		if in {
+		if one, some = find(fs, false, one); !some {
 			return n
 		}
 		for i := range fs {
@@ -120,6 +113,19 @@ func shiftIn(fs []aircraft) int {
 		}
 	}
 	return maxShift
+}
+
+// find returns an aircraft that is inside, or is not, if there is one. It looks first where it was found the last time.
+func find(fs []aircraft, inside bool, last int) (i int, ok bool) {
+	if last < len(fs) && fs[last].inside() == inside {
+		return last, true
+	}
+	for i := range fs {
+		if fs[i].inside() == inside {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // check says what is wrong with a hand-placed scenario for cfg.

@@ -43,7 +43,14 @@ func (e *Env) State(s *State) {
 		s.Aircraft[i] = AircraftState{
 			Aircraft:   e.Aircraft(i),
 			EntryLevel: f.entryLevel, EntrySpeed: f.entrySpeed, DistanceToExit: f.total, TargetTime: f.target,
-			Flown: f.flown, ExitTime: f.exitTime, Hold: f.hold, Pulse: f.pulse, Sign: f.sign, Clearances: f.count,
+			Flown: f.flown, ExitTime: f.exitTime, Sign: f.sign, Clearances: f.count,
+		}
+		switch {
+		case e.flying>>i&1 == 0:
+		case f.sign == 0:
+			s.Aircraft[i].Hold = e.ticksLeft(f)
+		default:
+			s.Aircraft[i].Pulse = e.ticksLeft(f)
 		}
 	}
 }
@@ -56,32 +63,32 @@ func (e *Env) Restore(s *State) error {
 		return err
 	}
 	e.step, e.clearances, e.invalids, e.touched = s.Step, s.Clearances, s.Invalids, 0
-	e.congestionTotal, e.flying = s.CongestionTotal, 0
+	e.congestionTotal, e.flying, e.quiet = s.CongestionTotal, 0, never
 	for i := range s.Aircraft {
 		a := &s.Aircraft[i]
 		f := newAircraft(a.Aircraft)
 		f.entryLevel, f.entrySpeed = a.EntryLevel, a.EntrySpeed
 		f.total, f.target, f.flown, f.exitTime = a.DistanceToExit, a.TargetTime, a.Flown, a.ExitTime
-		f.hold, f.pulse, f.sign, f.count = a.Hold, a.Pulse, a.Sign, a.Clearances
+		f.count = a.Clearances
 		f.climbTo(a.Level)
 		f.exitAt = f.total
 		if f.flown >= f.total {
 			f.exitAt = math.Inf(1)
 		}
-		if f.hold > 0 || f.pulse > 0 {
-			e.flying |= 1 << i
-		}
 		if f.count > 0 {
 			e.touched |= 1 << i
 		}
 		e.flights[i] = f
+		if a.Hold > 0 || a.Pulse > 0 {
+			e.manoeuvre(i, max(a.Hold, a.Pulse), a.Sign)
+		}
 	}
 	e.pairUp()
 	e.congestion, e.collided = 0, false
 	if e.step > 0 { // a loss of separation is one after a step, not at the reset
 		e.separate()
 	}
-	e.outlook.stale()
+	e.outlook.forget()
 	return nil
 }
 

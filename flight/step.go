@@ -82,9 +82,7 @@ func (e *Env) Advance(action int) (Status, error) {
 	if action != Idle {
 		e.issue(action) // one clearance at most; a masked one is counted, not flown
 	}
-	if e.flying != 0 {
-		e.tickHolds() // temporary manoeuvres run out
-	}
+	e.tickHolds() // temporary manoeuvres run out
 	e.move()
 	e.separate() // loss of separation and mid-air, of this moment
 	e.congestionTotal += e.congestion
@@ -111,6 +109,7 @@ func (e *Env) issue(action int) {
 	e.clearances++
 	f.count++
 	e.touched |= 1 << i
+	e.outlook.outdated |= 1 << i
 	h := e.cfg.HoldSteps
 	switch c {
 	case FLDec:
@@ -119,50 +118,72 @@ func (e *Env) issue(action int) {
 		f.climb(LevelStep)
 	case FLDec2:
 		f.climb(-2 * LevelStep)
-		f.hold = h
+		e.manoeuvre(i, h, 0)
 	case FLInc2:
 		f.climb(2 * LevelStep)
-		f.hold = h
+		e.manoeuvre(i, h, 0)
 	case SpdDn:
 		f.accelerate(-SpeedStep)
-		f.pulse, f.sign = 2*h+1, -1
+		e.manoeuvre(i, 2*h+1, -1)
 	case SpdUp:
 		f.accelerate(SpeedStep)
-		f.pulse, f.sign = 2*h+1, 1
+		e.manoeuvre(i, 2*h+1, 1)
 	case Resume:
 		f.climbTo(f.entryLevel)
 		f.fly(f.entrySpeed)
 	}
-	if f.hold > 0 || f.pulse > 0 {
-		e.flying |= 1 << i
+	e.pairUpWith(i)
+}
+
+// manoeuvre begins a temporary manoeuvre of aircraft i, of so many ticks: a speed pulse of this sign, a hold if that
+// is 0.
+func (e *Env) manoeuvre(i, ticks, sign int) {
+	f := &e.flights[i]
+	f.until, f.sign = e.step+ticks, sign
+	e.flying |= 1 << i
+	e.quiet = min(e.quiet, e.quietOf(f, ticks))
+}
+
+// ticksLeft returns how many ticks are left of the manoeuvre that f flies.
+func (e *Env) ticksLeft(f *aircraft) int { return f.until - e.step }
+
+// quietOf returns how many ticks pass before the one that ends or turns the manoeuvre that f flies, which has so many
+// left.
+func (e *Env) quietOf(f *aircraft, left int) int {
+	quiet := left - 1
+	if f.sign != 0 && quiet >= e.cfg.HoldSteps {
+		quiet -= e.cfg.HoldSteps // the second half begins
 	}
-	if c != SpdDn && c != SpdUp {
-		e.pairUp()
-	}
+	return quiet
 }
 
 // tickHolds counts down the temporary manoeuvres and ends those that have run out: first the holds, then the
-// pulses. An aircraft never has both, so one pass over the aircraft serves.
+// pulses. An aircraft never has both, so one pass over the aircraft serves; and none until one of them ends or turns.
 func (e *Env) tickHolds() {
-	for left := e.flying; left != 0; left &= left - 1 {
-		i := bits.TrailingZeros64(left)
+	if e.quiet > 0 {
+		e.quiet--
+		return
+	}
+	e.quiet = never
+	for flying := e.flying; flying != 0; flying &= flying - 1 {
+		i := bits.TrailingZeros64(flying)
 		f := &e.flights[i]
-		if f.hold > 0 {
-			if f.hold--; f.hold == 0 {
-				e.restore(i)
-			}
+		left := e.ticksLeft(f) - 1
+		if left == 0 {
+			e.restore(i)
 			continue
 		}
-		f.pulse--
-		if f.pulse == e.cfg.HoldSteps {
+		if left == e.cfg.HoldSteps { // of a hold there are fewer left
 			// quirk: clamped below only; the second half of a slow-down from 515 flies 550.
 			f.fly(max(f.entrySpeed-float64(float64(f.sign)*SpeedStep), LowSpeed))
+			e.outlook.outdated |= 1 << i
 		}
-		if f.pulse == 0 {
-			e.restore(i)
-		}
+		e.quiet = min(e.quiet, e.quietOf(f, left))
 	}
 }
+
+// never is longer than any manoeuvre takes.
+const never = math.MaxInt
 
 // restore ends every temporary manoeuvre of aircraft i: entry level and entry speed.
 func (e *Env) restore(i int) {
@@ -170,18 +191,20 @@ func (e *Env) restore(i int) {
 	moved := f.level != f.entryLevel
 	f.climbTo(f.entryLevel)
 	f.fly(f.entrySpeed)
-	f.hold, f.pulse, f.sign = 0, 0, 0
+	f.until, f.sign = 0, 0
 	e.flying &^= 1 << i
+	e.outlook.outdated |= 1 << i
 	if moved {
-		e.pairUp()
+		e.pairUpWith(i)
 	}
 }
 
 // move flies every aircraft one step and records when it passes its exit.
 func (e *Env) move() {
 	e.step++
-	for i := range e.flights {
-		f := &e.flights[i]
+	flights := e.flights
+	for i := range flights {
+		f := &flights[i]
 		f.x += f.dx
 		f.y += f.dy
 		f.flown += f.stride

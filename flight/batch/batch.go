@@ -44,7 +44,7 @@ type Batch struct {
 	pool    *workers.Pool
 	buffers Buffers
 	scratch []flight.State // one an environment
-	infos   []flight.Info
+	width   struct{ observation, mask, figures, aircraft, aircraftCounts int }
 
 	// The job at hand, for the parts that the pool runs.
 	actions []int64
@@ -85,7 +85,10 @@ func of(envs []*flight.Env, threads int, mode Autoreset) *Batch {
 		threads = min(n, workers.Threads())
 	}
 	b := &Batch{envs: envs, ended: make([]bool, n), mode: mode, pool: workers.New(threads),
-		scratch: make([]flight.State, n), infos: make([]flight.Info, n)}
+		scratch: make([]flight.State, n)}
+	cfg := b.Config()
+	b.width.observation, b.width.mask, b.width.figures = cfg.ObservationLen(), cfg.Actions(), 1+2*cfg.Flights
+	b.width.aircraft, b.width.aircraftCounts = cfg.Flights*AircraftColumns, cfg.Flights*AircraftCountColumns
 	b.stepOne = func(i int) { b.step(i, int(b.actions[i])) }
 	b.reset = func(i int) {
 		if b.which == nil || b.which[i] {

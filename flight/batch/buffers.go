@@ -137,7 +137,7 @@ func (b *Batch) report(i int) {
 	w := &b.buffers
 	b.observe(w.Observations, i)
 	if w.Masks != nil {
-		b.envs[i].Mask(row(w.Masks, i, len(b.envs)))
+		b.envs[i].Mask(span(w.Masks, i, b.width.mask))
 	}
 	b.tell(w.Counts, w.Figures, i)
 	if w.Aircraft != nil || w.AircraftCounts != nil {
@@ -154,30 +154,23 @@ func (b *Batch) reportFinal(i int) {
 
 func (b *Batch) observe(observations []float32, i int) {
 	if observations != nil {
-		b.envs[i].Observe(row(observations, i, len(b.envs)))
+		b.envs[i].Observe(span(observations, i, b.width.observation))
 	}
 }
 
 // tell writes the figures of [flight.Info].
 func (b *Batch) tell(counts []int64, figures []float64, i int) {
-	if counts == nil && figures == nil {
-		return
-	}
-	info := &b.infos[i]
-	b.envs[i].Info(info)
+	e := b.envs[i]
 	if counts != nil {
-		*(*[CountColumns]int64)(row(counts, i, len(b.envs))) = [CountColumns]int64{
-			N: int64(info.N), M: int64(info.M),
-			CongestionEvents: int64(info.CongestionEvents), CongestionTotal: int64(info.CongestionTotal),
-			Clearances: int64(info.Clearances), Invalids: int64(info.Invalids),
-			AircraftInvolved: int64(info.AircraftInvolved), Collided: one(info.Collided), Step: int64(b.envs[i].StepCount()),
-		}
+		c, r := e.Counts(), (*[CountColumns]int64)(span(counts, i, CountColumns))
+		r[N], r[M] = int64(c.N), int64(c.M)
+		r[CongestionEvents], r[CongestionTotal] = int64(c.CongestionEvents), int64(c.CongestionTotal)
+		r[Clearances], r[Invalids] = int64(c.Clearances), int64(c.Invalids)
+		r[AircraftInvolved], r[Collided] = int64(c.AircraftInvolved), one(c.Collided)
+		r[Step] = int64(e.StepCount())
 	}
 	if figures != nil {
-		r := row(figures, i, len(b.envs))
-		r[0] = info.ExitMiss
-		copy(r[1:], info.DtExit)
-		copy(r[1+len(info.DtExit):], info.DAltExit)
+		e.Figures(span(figures, i, b.width.figures))
 	}
 }
 
@@ -193,7 +186,7 @@ func (b *Batch) track(aircraft []float64, counts []int64, i int) {
 	s := &b.scratch[i]
 	b.envs[i].State(s)
 	if counts != nil {
-		r := row(counts, i, len(b.envs))
+		r := span(counts, i, b.width.aircraftCounts)
 		for k := range s.Aircraft {
 			a := &s.Aircraft[k]
 			*(*[AircraftCountColumns]int64)(r[k*AircraftCountColumns:]) = [AircraftCountColumns]int64{
@@ -204,7 +197,7 @@ func (b *Batch) track(aircraft []float64, counts []int64, i int) {
 	if aircraft == nil {
 		return
 	}
-	r := row(aircraft, i, len(b.envs))
+	r := span(aircraft, i, b.width.aircraft)
 	for k := range s.Aircraft {
 		a := &s.Aircraft[k]
 		exit := a.ExitTime
@@ -222,7 +215,7 @@ func (b *Batch) track(aircraft []float64, counts []int64, i int) {
 }
 
 // row is row i of an array of so many rows.
-func row[T any](all []T, i, rows int) []T {
-	n := len(all) / rows
-	return all[i*n : (i+1)*n]
-}
+func row[T any](all []T, i, rows int) []T { return span(all, i, len(all)/rows) }
+
+// span is row i of an array whose rows are so wide.
+func span[T any](all []T, i, width int) []T { return all[i*width : (i+1)*width] }

@@ -3,6 +3,7 @@ package elementary
 import (
 	"math"
 	"math/big"
+	"math/bits"
 )
 
 // Hypot returns sqrt(x^2 + y^2), correctly rounded (to nearest, ties to even),
@@ -11,14 +12,19 @@ import (
 // NaN, and otherwise NaN if either is NaN, the rules of IEEE 754 and of C's and
 // Python's hypot.
 func Hypot(x, y float64) float64 {
-	x, y = math.Abs(x), math.Abs(y)
-	if x < y {
-		x, y = y, x
+	const (
+		power    = 1 << 52 // a factor of 2 in the bits of a float64
+		smallest = (1023 - 450) * power
+		largest  = (1023 + 500) * power
+	)
+	h := math.Sqrt(float64(x*x) + float64(y*y))
+	// Without the signs, the bits of float64s are in the order of the numbers.
+	xBits, yBits := math.Float64bits(x)<<1>>1, math.Float64bits(y)<<1>>1
+	xBits, yBits = max(xBits, yBits), min(xBits, yBits)
+	if yBits > xBits-28*power && yBits > smallest && xBits < largest {
+		return hypotMiddle(h, xBits, yBits)
 	}
-	if y > float64(0x1p-28*x) && y > 0x1p-450 && x < 0x1p500 {
-		return hypotMiddle(x, y)
-	}
-	return hypotAtTheEnds(x, y)
+	return hypotAtTheEnds(math.Float64frombits(xBits), math.Float64frombits(yBits))
 }
 
 // hypotAtTheEnds is Hypot for 0 <= y <= x, or NaN, where the squares may
@@ -33,42 +39,49 @@ func hypotAtTheEnds(x, y float64) float64 {
 	case y <= float64(0x1p-28*x):
 		return x // y^2/2x is below half a unit in the last place of x
 	case x >= 0x1p500:
-		return float64(hypotMiddle(x/shift, y/shift) * shift)
+		return float64(Hypot(x/shift, y/shift) * shift)
 	case x >= 0x1p-1020:
-		return hypotMiddle(float64(x*shift), float64(y*shift)) / shift
+		return Hypot(float64(x*shift), float64(y*shift)) / shift
 	}
 	return hypotExact(x, y)
 }
 
-// hypotBound is above the relative error of hypotDouble, which is below 2^-101;
-// see TestHypotDoubleErrorBound.
-const hypotBound = 0x1p-99
+// hypotMiddle is Hypot for 2^-450 < y <= x < 2^500 with y > 2^-28 x, given their bits and h, which is
+// the root of x^2 + y^2 as float64s have it.
+//
+// h is off by less than 1.5 of its units in the last place: the sum's relative error is below 2^-52, the
+// root's before its own rounding half of that, one unit at most. So the nearest float64 is h or one of its
+// neighbours, and which one follows from x^2 + y^2 - h^2, in integers. In quarters of the unit's square
+// that is less than 2^57, so the low 64 bits of each square will do.
+func hypotMiddle(h float64, xBits, yBits uint64) float64 {
+	var hBits uint64 = math.Float64bits(h)
+	mh, mx, my := mantissa(hBits), mantissa(xBits), mantissa(yBits)
+	dx, dy := 2*(hBits>>52-xBits>>52)&63, 2*(hBits>>52-yBits>>52)&63 // at most 2, at most 58
 
-// hypotMiddle is Hypot for 2^-450 < y <= x < 2^500 with y > 2^-28 x.
-func hypotMiddle(x, y float64) float64 {
-	if h := hypotDouble(x, y); settled(h, hypotBound) {
-		return h.hi
+	x2 := (mx * mx) << (2 - dx)
+	var hi, lo uint64 = bits.Mul64(2*my, 2*my)
+	y2 := lo>>dy | hi<<1<<(63-dy) // rounded down
+	rest := int64(x2 + y2 - 4*mh*mh)
+	if mh == 1<<52 && rest < 0 {
+		return hypotExact(math.Float64frombits(xBits), math.Float64frombits(yBits)) // the units below h are smaller
 	}
-	return hypotExact(x, y)
+
+	// Midway to the neighbours rest is 1 + 4*mh and 1 - 4*mh. In halves of that unit, 1 stands for what was
+	// cut off y2, and an odd mh gives way to its even neighbour.
+	rest *= 2
+	if lo&(1<<dy-1) != 0 {
+		rest++
+	}
+	odd := int64(mh & 1)
+	up := uint64(2+8*int64(mh)-odd-rest) >> 63
+	down := uint64(rest-odd-2+8*int64(mh)) >> 63
+	return math.Float64frombits(hBits + up - down)
 }
 
-// hypotDouble returns sqrt(x^2 + y^2) as a normalised double: the square root
-// of the rounded sum s, and one step of Newton's method against the whole sum.
-// The step's own error is an eighth of the square of the correction, that is
-// 2^-106; the few roundings of low parts are 2^-105 each.
-func hypotDouble(x, y float64) double {
-	x2, y2 := twoProduct(x, x), twoProduct(y, y)
-	s := quickSum(x2.hi, y2.hi)
-	s.lo += x2.lo + y2.lo
+// mantissa returns the mantissa of a normal float64, given its bits, as an integer of 53 bits.
+func mantissa(b uint64) uint64 { return b&(1<<52-1) | 1<<52 }
 
-	h := math.Sqrt(s.hi)
-	halfInverse := 0.5 / s.hi // h*halfInverse = 1/2h, without waiting for the root
-	h2 := twoProduct(h, h)
-	rest := ((s.hi - h2.hi) - h2.lo) + s.lo
-	return quickSum(h, float64(float64(rest*halfInverse)*h))
-}
-
-// hypotExact is Hypot in integers, for 0 < y <= x < 2^600 y. Unlike a sine, this
+// hypotExact is Hypot in big integers, for 0 < y <= x < 2^600 y. Unlike a sine, this
 // root may lie exactly midway between two float64s (of 3m and 4m, when 5m has 54
 // bits), so it is not enough to add bits.
 func hypotExact(x, y float64) float64 {
