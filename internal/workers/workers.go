@@ -3,7 +3,7 @@
 // A [Pool] is made for work that comes again and again in small portions, such as stepping a thousand environments.
 // Each goroutine has a share of the parts, the same one in every job, so that what it works on stays in its processor's
 // cache; who is done early takes from the shares of others. After a job the goroutines look out for the next one for
-// some tens of microseconds, and only then sleep. [Pool.Do] does not allocate. Which goroutine does which part is left
+// some hundred microseconds, and only then sleep. [Pool.Do] does not allocate. Which goroutine does which part is left
 // to chance, so a part may only write what is its own; then the result is the same for any number of goroutines.
 package workers
 
@@ -59,8 +59,8 @@ const (
 // over is the number of jobs when there are no more.
 const over = -1
 
-// patience is how often a goroutine looks within some tens of microseconds.
-const patience = 1 << 16
+// patience is how often a goroutine looks within some hundred microseconds: as long as Python takes between two steps.
+const patience = 1 << 18
 
 // Fault is a panic in a part of a job.
 type Fault struct {

@@ -161,9 +161,9 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         self._sectors = sectors
         self._native = sectors.native
         self._handle = sectors.native.handle
-        self._stock_observation = sectors.observations[0]
+        self._take_observation = sectors.observations[0].copy
         self._reward = memoryview(sectors.rewards)
-        self._raw = sectors.info
+        self._take_info = sectors.info.tobytes
         self._counts = memoryview(sectors.counts[0])
         self._own = self._own_observation is not None or self._own_reward is not None
         if self._own:
@@ -212,14 +212,16 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         if self._own:
             return self._step_own(action)
         ended = self._native.fast(self._handle, action)
-        if ended < 0:
-            raise self._failure(ended)
-        terminated, truncated = _ENDINGS[ended]
         # What _info does, without the call.
         info = Info()
         info["n"] = self._converging
-        info._raw = self._raw.tobytes()
-        return self._stock_observation.copy(), self._reward[0], terminated, truncated, info
+        info._raw = self._take_info()
+        if not ended:
+            return self._take_observation(), self._reward[0], False, False, info
+        if ended < 0:
+            raise self._failure(ended)
+        terminated, truncated = _ENDINGS[ended]
+        return self._take_observation(), self._reward[0], terminated, truncated, info
 
     def _step_own(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         sectors = self._sectors
@@ -238,12 +240,12 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
     def _info(self) -> Info:
         info = Info()
         info["n"] = self._converging
-        info._raw = self._raw.tobytes()
+        info._raw = self._take_info()
         return info
 
     def _observe(self) -> Any:  # noqa: ANN401 - an element of the space
         if self._own_observation is None:
-            return self._stock_observation.copy()
+            return self._take_observation()
         return own_observation(self._own_observation, self._state, self.observation_space, ())
 
     def _failure(self, code: int) -> Exception:
@@ -359,9 +361,9 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
             "_sectors",
             "_native",
             "_handle",
-            "_stock_observation",
+            "_take_observation",
+            "_take_info",
             "_reward",
-            "_raw",
             "_counts",
         ):
             del state[name]

@@ -227,9 +227,13 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
         infos = self._infos(sectors.counts, sectors.figures, self._everyone)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._ended.any():
-            marks = self._ended.copy()
-            observations = sectors.final_observations.copy()
-            self._add_final(infos, observations, sectors.final_counts, sectors.final_figures, marks)
+            self._add_final(
+                infos,
+                sectors.final_observations,
+                sectors.final_counts,
+                sectors.final_figures,
+                self._ended.copy(),
+            )
         return (self._observe(), *self._outcome(sectors.rewards), infos)
 
     def _step_own(
@@ -309,8 +313,8 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         marks: NDArray[np.bool_],
     ) -> None:
         final = np.full(self.num_envs, None, dtype=object)
-        for i in np.flatnonzero(marks):
-            final[i] = observations[i]
+        for i in np.flatnonzero(marks).tolist():
+            final[i] = observations[i].copy()
         infos["final_obs"] = final
         infos["final_info"] = self._figures(counts, figures, marks)
         infos["_final_obs"] = infos["_final_info"] = marks
