@@ -90,7 +90,7 @@ class Library:
 def find() -> Path:
     """Where the library is: $SKYRAIL_LIBRARY, or beside this file."""
     given = os.environ.get("SKYRAIL_LIBRARY")
-    path = Path(given) if given else Path(__file__).resolve().parent / LIBRARY_NAME
+    path = Path(given).resolve() if given else Path(__file__).resolve().parent / LIBRARY_NAME
     if not path.is_file():
         raise LibraryError(
             f"there is no {path}: "
@@ -138,7 +138,8 @@ def _load_from_memory(path: Path) -> Library:
     try:
         with open(descriptor, "wb", closefd=False) as copy:
             copy.write(path.read_bytes())
-        return Library(f"/proc/self/fd/{descriptor}")
+        # By a name that no ancestor has used: the loader compares names.
+        return Library(f"/proc/{os.getpid()}/fd/{descriptor}")
     finally:
         os.close(descriptor)
 
@@ -147,17 +148,30 @@ class Native:
     """One object of the library, given back when it is closed or no longer referred to.
 
     `handle` goes into calls. `fast` is the function that is called most, and raises once the object
-    is closed or was left behind by a fork; everything else goes through `call`.
+    is closed or was left behind by a fork; everything else goes through `call`. `hot` begins with
+    these two, and is for the owner to put beside them what else its most frequent call needs.
     """
 
-    __slots__ = ("__weakref__", "_dead", "_finalizer", "_kind", "fast", "handle", "library")
+    __slots__ = (
+        "__weakref__",
+        "_dead",
+        "_finalizer",
+        "_kind",
+        "fast",
+        "handle",
+        "hot",
+        "library",
+        "number",
+    )
 
     def __init__(self, kind: str, handle: int, library: Library, fast: str) -> None:
         self._kind = kind
         self._dead: tuple[type[Exception], str] | None = None
         self.library = library
-        self.handle = ctypes.c_int64(handle)
+        self.number = handle
+        self.handle = ctypes.c_int64.from_param(handle)  # what ctypes would make of it in each call
         self.fast: Callable[..., int] = getattr(library.fast, f"skyrail_{kind}_{fast}")
+        self.hot: list[Any] = [self.fast, self.handle]
         destroy = getattr(library.free, f"skyrail_{kind}_destroy")
         self._finalizer = weakref.finalize(self, _destroy, destroy, self.handle, os.getpid())
         self._finalizer.atexit = False  # the process takes everything with it
@@ -190,14 +204,14 @@ class Native:
     def _kill(self, error: type[Exception], why: str) -> None:
         if self._dead is None:
             self._dead = error, why
-        self.fast = self._refuse
+        self.fast = self.hot[0] = self._refuse
 
     def _refuse(self, *_: object) -> NoReturn:
         error, why = self._dead or (ClosedError, "the environment is closed")
         raise error(why)
 
 
-def _destroy(destroy: Callable[..., int], handle: ctypes.c_int64, process: int) -> None:
+def _destroy(destroy: Callable[..., int], handle: object, process: int) -> None:
     if os.getpid() == process:
         destroy(handle)
 

@@ -438,6 +438,5 @@ class Sectors:
             value = int(state["state"][name])
             words += [value & (1 << 64) - 1, value >> 64]
         words += [state["has_uint32"], state["uinteger"]]
-        self.native.call(
-            "set_stream", ctypes.c_int64(i), _native.address(np.array(words, np.uint64))
-        )
+        array = np.array(words, np.uint64)  # kept until the call is over
+        self.native.call("set_stream", ctypes.c_int64(i), _native.address(array))

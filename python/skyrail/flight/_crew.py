@@ -26,7 +26,7 @@ class FlightPolicy:
     flies without torch.
 
     nodes: how many candidate plans planner and oracle look at for an episode (the command's
-    --budget); None for as many as by default. Fewer are faster: docs/flight-planner.md has a table.
+    --budget); None for as many as by default. Fewer are faster: docs/flight.md has a table.
     threads: how many think for a vector environment, 0 for as many as there are processors.
 
     The answers are those of `skyrail flight` for the same agent. A policy remembers the episodes it

@@ -160,7 +160,6 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         sectors = Sectors(parameters, envs=1, threads=1, mode=DISABLED)
         self._sectors = sectors
         self._native = sectors.native
-        self._handle = sectors.native.handle
         self._take_observation = sectors.observations[0].copy
         self._reward = memoryview(sectors.rewards)
         self._take_info = sectors.info.tobytes
@@ -168,6 +167,11 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         self._own = self._own_observation is not None or self._own_reward is not None
         if self._own:
             sectors.bind(state=True)
+        # All that step() needs, so that it looks up one attribute. Own functions need more than it
+        # does, so no action is plain for them.
+        self._hot = sectors.native.hot
+        actions = 0 if self._own else self.n_actions
+        self._hot += [self._take_observation, self._reward, self._take_info, actions]
         self._state = FlightState(sectors, 0)
         self._begun = False
         self._converging = 0  # info["n"]
@@ -205,28 +209,33 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Fly one step: observation, reward, terminated, truncated, info."""
+        fast, handle, observation, reward, figures, actions = self._hot
+        if type(action) is not int or not 0 <= action < actions:
+            return self._step_carefully(action)
+        ended = fast(handle, action)
+        # What _info does, without the call.
+        info = Info()
+        info["n"] = self._converging
+        info._raw = figures()
+        if not ended:
+            return observation(), reward[0], False, False, info
+        if ended < 0:
+            raise self._failure(ended)
+        terminated, truncated = _ENDINGS[ended]
+        return observation(), reward[0], terminated, truncated, info
+
+    def _step_carefully(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ANN401
+        """step() for what is no plain action, or no plain environment."""
         if type(action) is not int:
             action = flat_index(action)
         if not 0 <= action < self.n_actions:
             raise ValueError(f"action {action} is outside 0..{self.n_actions - 1}")
-        if self._own:
-            return self._step_own(action)
-        ended = self._native.fast(self._handle, action)
-        # What _info does, without the call.
-        info = Info()
-        info["n"] = self._converging
-        info._raw = self._take_info()
-        if not ended:
-            return self._take_observation(), self._reward[0], False, False, info
-        if ended < 0:
-            raise self._failure(ended)
-        terminated, truncated = _ENDINGS[ended]
-        return self._take_observation(), self._reward[0], terminated, truncated, info
+        return self._step_own(action) if self._own else self.step(action)
 
     def _step_own(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         sectors = self._sectors
         before = int(sectors.counts[0, 4])
-        ended = self._native.fast(self._handle, action)
+        ended = self._native.fast(self._native.handle, action)
         if ended < 0:
             raise self._failure(ended)
         sectors.actions[0] = action
@@ -360,7 +369,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         for name in (
             "_sectors",
             "_native",
-            "_handle",
+            "_hot",
             "_take_observation",
             "_take_info",
             "_reward",

@@ -19,8 +19,8 @@ _Indices = None | int | Iterable[int]
 class FlightVecEnv(VecEnv):
     """num_envs sectors, stepped in parallel, each reset in the step that ends its episode.
 
-    Takes FlightVectorEnv's arguments but for autoreset_mode and infos; its docstring and that of
-    Flight4DEnv are the contract. As Stable-Baselines3 wants it, rewards are float32, and infos are
+    Takes FlightVectorEnv's arguments but for autoreset_mode, infos and copy; its docstring and
+    Flight4DEnv's are the contract. As Stable-Baselines3 has it, rewards are float32, infos are
     one dict an environment, empty but after an episode: then it holds "terminal_observation",
     "TimeLimit.truncated", Flight4DEnv's info, and "episode": its return "r", its length "l" and the
     seconds "t" since the environment was made.
@@ -34,7 +34,8 @@ class FlightVecEnv(VecEnv):
     """
 
     def __init__(self, num_envs: int = 1, **kwargs: Any) -> None:  # noqa: ANN401 - see there
-        for name in ("autoreset_mode", "infos"):
+        # Stable-Baselines3 keeps observations over a step, so they must be copies.
+        for name in ("autoreset_mode", "infos", "copy"):
             if name in kwargs:
                 raise TypeError(f"{name} is decided by Stable-Baselines3")
         self.vector = FlightVectorEnv(num_envs, autoreset_mode="SameStep", infos=False, **kwargs)

@@ -262,7 +262,7 @@ class Railways:
             parts = list(source)
             for part in parts:
                 part.native.alive()
-            handles = np.array([part.native.handle.value for part in parts], np.int64)
+            handles = np.array([part.native.number for part in parts], np.int64)
             create = library.long("skyrail_rail_join")
             handle = create(config, _native.address(handles), ctypes.c_int64(len(handles)))
         elif source.file is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import operator
-import weakref
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -49,8 +48,6 @@ class RailPolicy:
         create = library.long("skyrail_rail_policy_create")
         handle = library.checked(create(self.name.encode(), ctypes.c_uint32(self.seed)))
         self._native = _native.Native("rail_policy", handle, library, fast="act")
-        self._actions: NDArray[np.int8] = np.zeros((0, 0), np.int8)
-        self._railways: weakref.ref[Railways] | None = None
 
     @overload
     def act(self, env: RailParallelEnv) -> dict[int, int]: ...
@@ -62,16 +59,16 @@ class RailPolicy:
         """An action for every agent of a RailParallelEnv, by agent; for a RailVectorEnv an array
         (num_envs, n_trains) int8, a new one, 0 for padding.
         """
-        railways: Railways = env._railways
-        if self._railways is None or self._railways() is not railways:
-            self._railways = weakref.ref(railways)
-            self._actions = np.zeros((railways.envs, railways.trains), np.int8)
-            self._address = _native.address(self._actions)
+        railways = getattr(getattr(env, "unwrapped", env), "_railways", None)
+        if not isinstance(railways, Railways):
+            raise TypeError(f"a {type(env).__name__} is no environment of skyrail.rail")
         railways.native.alive()
-        self._native.call("act", railways.native.handle, self._address)
+        # An array of its own for each call: another thread may ask about a larger environment.
+        answers = np.zeros((railways.envs, railways.trains), np.int8)
+        self._native.call("act", railways.native.handle, _native.address(answers))
         if not railways.single:
-            return self._actions.copy()
-        actions = self._actions[0].tolist()
+            return answers
+        actions = answers[0].tolist()
         return {agent: actions[agent] for agent in env.agents}
 
     def close(self) -> None:
