@@ -160,14 +160,14 @@ class Native:
         "fast",
         "handle",
         "hot",
-        "library",
+        "lib",
         "number",
     )
 
     def __init__(self, kind: str, handle: int, library: Library, fast: str) -> None:
         self._kind = kind
         self._dead: tuple[type[Exception], str] | None = None
-        self.library = library
+        self.lib = library
         self.number = handle
         self.handle = ctypes.c_int64.from_param(handle)  # what ctypes would make of it in each call
         self.fast: Callable[..., int] = getattr(library.fast, f"skyrail_{kind}_{fast}")
@@ -181,15 +181,15 @@ class Native:
         """Call a function on the object, without the lock of the interpreter; raise its error."""
         if self._dead is not None:
             self._refuse()
-        function = getattr(self.library.free, f"skyrail_{self._kind}_{name}")
-        return self.library.checked(function(self.handle, *arguments))
+        function = getattr(self.lib.free, f"skyrail_{self._kind}_{name}")
+        return self.lib.checked(function(self.handle, *arguments))
 
     def long(self, name: str, *arguments: Any) -> int:  # noqa: ANN401 - what ctypes takes
         """As call, for a function that returns 64 bits."""
         if self._dead is not None:
             self._refuse()
-        function = self.library.long(f"skyrail_{self._kind}_{name}")
-        return self.library.checked(function(self.handle, *arguments))
+        function = self.lib.long(f"skyrail_{self._kind}_{name}")
+        return self.lib.checked(function(self.handle, *arguments))
 
     def alive(self) -> None:
         """Raise what every call would if the object is closed or was left behind by a fork."""

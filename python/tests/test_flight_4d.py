@@ -48,30 +48,7 @@ def _env(config: dict[str, Any]) -> Flight4DEnv:
     "episode", EPISODES, ids=lambda e: f"{e['seed']}-{e['mode']}-{len(e['config'])}"
 )
 def test_episode_equals_the_reference(episode: dict[str, Any]) -> None:
-    env = _env(episode["config"])
-    observation, _ = env.reset(seed=episode["seed"])
-    _check_observation(observation, episode["first_obs"], "after reset")
-    for number, want in enumerate(episode["steps"], start=1):
-        observation, reward, terminated, truncated, info = env.step(want["action"])
-        where = f"step {number}"
-        got = {
-            "terminated": terminated,
-            "truncated": truncated,
-            "congestion": info["congestion_events"],
-            **{
-                key: info[key]
-                for key in ("clearances", "invalids", "aircraft_involved", "collided")
-            },
-        }
-        assert got == {key: want[key] for key in got}, where
-        assert golden.close(reward, want["reward"]), (where, reward, want["reward"])
-        assert golden.close(info["exit_miss"], want["exit_miss"]), where
-        assert golden.all_close(info["dt_exit"].tolist(), want["dt_exit"]), where
-        assert golden.all_close(info["d_alt_exit"].tolist(), want["d_alt_exit"]), where
-        for index, (f, state) in enumerate(zip(env.sim.flights, want["flights"], strict=True)):
-            assert golden.all_close([f.x, f.y, f.altitude, f.velocity], state), (where, index)
-        _check_observation(observation, want["obs"], where)
-    assert info["congestion_total"] == sum(step["congestion"] for step in episode["steps"])
+    golden.check_episode(_env(episode["config"]), episode, _check_observation)
 
 
 def _check_observation(got: np.ndarray, encoded: str, where: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -336,3 +338,24 @@ def test_use_after_close() -> None:
     ):
         with pytest.raises(_native.ClosedError):
             use()
+
+
+def test_two_threads_may_ask_one_policy() -> None:
+    script = """
+import threading
+from skyrail.rail import RailParallelEnv, RailPolicy, RailVectorEnv
+parameters = dict(seed=3, n_agents=4, x_dim=30, y_dim=30, n_cities=2)
+one, many = RailParallelEnv.generate(**parameters), RailVectorEnv.generate(300, **parameters)
+policy = RailPolicy("forward")
+def ask(env):
+    for _ in range(300):
+        policy.act(env)
+threads = [threading.Thread(target=ask, args=(env,)) for env in (one, many)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(policy.act(many).shape, len(policy.act(one)))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("(300, 4) 4\n", "", 0)

@@ -380,7 +380,7 @@ class Sectors:
     def reset_next(self) -> None:
         """Begin the next episode of a single sector: as reset(), and faster."""
         self.native.alive()
-        self.native.library.checked(self._reset(self.native.handle, None, None, None))
+        self.native.lib.checked(self._reset(self.native.handle, None, None, None))
         self.actions[0] = self.issued[0] = 0
 
     def set_n_range(self, lo: int, hi: int) -> None:

@@ -145,13 +145,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         self.n_actions = parameters.n_actions
         self.mask_offset = parameters.mask_offset
         self.action_space = spaces.Discrete(self.n_actions)
-        self.observation_space = stock_space(parameters)
-        if observation is not None:
-            if observation_space is None:
-                raise ValueError("an observation of your own needs its observation_space")
-            self.observation_space = observation_space
-        elif observation_space is not None:
-            raise ValueError("observation_space is for an observation of your own: give that too")
+        self.observation_space = space_of(parameters, observation, observation_space)
         self._own_observation = observation
         self._own_reward = reward
         self._begin(parameters)
@@ -258,7 +252,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         return own_observation(self._own_observation, self._state, self.observation_space, ())
 
     def _failure(self, code: int) -> Exception:
-        error = self._native.library.exception(code)
+        error = self._native.lib.exception(code)
         if isinstance(error, _native.ResetNeededError):
             return gymnasium.error.ResetNeeded("call reset() before step()")
         return error
@@ -437,10 +431,20 @@ class Sector:
         return [Flight(*row) for row in rows]
 
 
-def stock_space(parameters: Parameters) -> spaces.Box:
-    """The challenge's observation space."""
-    length = parameters.mask_offset + parameters.n_actions
-    return spaces.Box(-1.0, 1.0, (length,), np.float32)
+def space_of(
+    parameters: Parameters,
+    observation: ObservationFunction | None,
+    own: spaces.Space[Any] | None,
+) -> spaces.Space[Any]:
+    """The observation space: the challenge's, or that of one's own observation."""
+    if observation is None and own is not None:
+        raise ValueError("observation_space is for an observation of your own: give that too")
+    if observation is None:
+        length = parameters.mask_offset + parameters.n_actions
+        return spaces.Box(-1.0, 1.0, (length,), np.float32)
+    if own is None:
+        raise ValueError("an observation of your own needs its observation_space")
+    return own
 
 
 def flat_index(action: Any) -> int:  # noqa: ANN401 - whatever a policy answers

@@ -26,7 +26,7 @@ from ._core import (
     Sectors,
     checked_seed,
 )
-from .env import own_observation, stock_space
+from .env import own_observation, space_of
 
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -115,13 +115,7 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         ).checked()
         self.mask_offset = parameters.mask_offset
         self.single_action_space = spaces.Discrete(parameters.n_actions)
-        self.single_observation_space = stock_space(parameters)
-        if observation is not None:
-            if observation_space is None:
-                raise ValueError("an observation of your own needs its observation_space")
-            self.single_observation_space = observation_space
-        elif observation_space is not None:
-            raise ValueError("observation_space is for an observation of your own: give that too")
+        self.single_observation_space = space_of(parameters, observation, observation_space)
         self._own_observation = observation
         self._own_reward = reward
         self._begin(parameters)

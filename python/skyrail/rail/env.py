@@ -227,7 +227,7 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         native = self._native
         outcome = native.fast(native.handle, given, count)
         if outcome < 0:
-            error = native.library.exception(outcome)
+            error = native.lib.exception(outcome)
             self._sorted(actions)  # which finds better words for a wrong action
             raise error
         infos = Infos(blank)

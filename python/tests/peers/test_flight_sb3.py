@@ -89,6 +89,8 @@ def test_methods_and_attributes() -> None:
         env.set_attr("w_safe", 1.0)
     with pytest.raises(TypeError, match="decided by Stable-Baselines3"):
         FlightVecEnv(3, autoreset_mode="Disabled")
+    with pytest.raises(TypeError, match="decided by Stable-Baselines3"):
+        FlightVecEnv(3, copy=False)
     made = pickle.loads(pickle.dumps(env))
     for a, b in zip(made.step(np.zeros(3, int))[:3], env.step(np.zeros(3, int))[:3], strict=True):
         assert np.array_equal(a, b)
