@@ -191,6 +191,14 @@ def test_more_refusals() -> None:
     for call in (lambda: env.step([0, 0, 0]), env.reset, env.action_masks, lambda: env.state):
         with pytest.raises(_native.ClosedError):
             call()
+    space = spaces.Dict({"level": spaces.Box(0, 500, (5,))})
+    with pytest.raises(ValueError, match="must be arrays"):
+        FlightVectorEnv(
+            2,
+            autoreset_mode="SameStep",
+            observation=lambda state: {"level": state.level},
+            observation_space=space,
+        )
     odd = FlightVectorEnv(2, reward=lambda state: 0.0)
     odd.reset(seed=1)
     with pytest.raises(ValueError, match=r"rewards have the shape \(\)"):

@@ -116,6 +116,13 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         self.mask_offset = parameters.mask_offset
         self.single_action_space = spaces.Discrete(parameters.n_actions)
         self.single_observation_space = space_of(parameters, observation, observation_space)
+        if (
+            self.autoreset_mode is AutoresetMode.SAME_STEP
+            and self.single_observation_space.shape is None
+        ):
+            raise ValueError(
+                "SameStep keeps final observations, which must be arrays: not such a space"
+            )
         self._own_observation = observation
         self._own_reward = reward
         self._begin(parameters)

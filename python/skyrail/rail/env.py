@@ -63,8 +63,8 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
     "dummy"      Box(1, 1, (1,)): always 1
     "tree"       Box(-inf, inf, (nodes, 12)): TreeObsForRailEnv, a row of features for each of the
                  (4**(depth+1) - 1) / 3 nodes: node, then the subtrees left, forward, right, back.
-                 Rows of nodes that are missing are -inf; inf is what is not met. Features:
-                 `TREE_FEATURES`
+                 Rows of nodes that are missing are -inf; inf is what is not met. The
+                 features are those of flatland-rl's nodes, in its order
     "flat_tree"  Box(-1, 1, (12 * nodes,)): FlattenedNormalizedTreeObsForRailEnv, `radius` being its
                  observation_radius
     "global"     Box(-inf, inf, (23 * rows * columns,)): GlobalObsForRailEnvGym, three arrays one
@@ -166,7 +166,8 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         `parameters` are its: seed, which is needed, and n_agents, x_dim, y_dim, n_cities,
         max_rail_pairs_in_city, max_rails_between_cities, grid_mode, p_level_free, line_length,
         speed_ratios (a dict of speeds and shares), malfunction_interval, malfunction_duration_min,
-        malfunction_duration_max, post_seed, legacy_env_generator. ValueError for any other, and for
+        malfunction_duration_max, post_seed, legacy_env_generator. None stands for the default (here
+        also for malfunction_interval; 0 is no malfunctions). ValueError for any other, and for
         those with which nothing can be made.
         """
         options = Options(observation, depth, radius, reward, fresh)
