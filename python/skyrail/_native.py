@@ -148,8 +148,8 @@ class Native:
     """One object of the library, given back when it is closed or no longer referred to.
 
     `handle` goes into calls. `fast` is the function that is called most, and raises once the object
-    is closed or was left behind by a fork; everything else goes through `call`. `hot` begins with
-    these two, and is for the owner to put beside them what else its most frequent call needs.
+    is closed or was left behind by a fork; everything else goes through `call`. quick[0] is the same
+    once more for an owner that puts something quicker there; until then it answers None.
     """
 
     __slots__ = (
@@ -159,9 +159,9 @@ class Native:
         "_kind",
         "fast",
         "handle",
-        "hot",
         "lib",
         "number",
+        "quick",
     )
 
     def __init__(self, kind: str, handle: int, library: Library, fast: str) -> None:
@@ -171,7 +171,7 @@ class Native:
         self.number = handle
         self.handle = ctypes.c_int64.from_param(handle)  # what ctypes would make of it in each call
         self.fast: Callable[..., int] = getattr(library.fast, f"skyrail_{kind}_{fast}")
-        self.hot: list[Any] = [self.fast, self.handle]
+        self.quick: list[Callable[..., Any]] = [_nothing]
         destroy = getattr(library.free, f"skyrail_{kind}_destroy")
         self._finalizer = weakref.finalize(self, _destroy, destroy, self.handle, os.getpid())
         self._finalizer.atexit = False  # the process takes everything with it
@@ -204,11 +204,15 @@ class Native:
     def _kill(self, error: type[Exception], why: str) -> None:
         if self._dead is None:
             self._dead = error, why
-        self.fast = self.hot[0] = self._refuse
+        self.fast = self.quick[0] = self._refuse
 
     def _refuse(self, *_: object) -> NoReturn:
         error, why = self._dead or (ClosedError, "the environment is closed")
         raise error(why)
+
+
+def _nothing(*_: object) -> None:
+    return None
 
 
 def _destroy(destroy: Callable[..., int], handle: object, process: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import operator
 from collections.abc import Callable
@@ -83,6 +84,15 @@ class _Buffers(ctypes.Structure):
             "final_counts",
             "final_figures",
         )
+    ]
+
+
+class _Arrays(ctypes.Structure):
+    _fields_ = [
+        ("handle", ctypes.c_int64),
+        ("actions", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("action", "issued", "reward", "info")),
+        ("info_size", ctypes.c_int64),
     ]
 
 
@@ -353,6 +363,23 @@ class Sectors:
     def last(self) -> tuple[NDArray[Any], ...]:
         """What is known of the last step alone, and not part of what is saved."""
         return self.rewards, self.terminated, self.truncated, self.actions, self.issued
+
+    def make_quick(self, observe: Callable[[], Any], new_info: type[dict[str, Any]]) -> None:
+        """Let native.quick[0](action) of a single sector fly a step and make its five values; it
+        answers None if it has not flown. Where the library finds no CPython, it never does.
+        """
+        arrays = _Arrays(
+            self.native.number,
+            self.parameters.n_actions,
+            *map(_native.address, (self.actions, self.issued, self.rewards, self.counts)),
+            self.info.nbytes,
+        )
+        make = self.native.lib.fast.skyrail_flight_stepper
+        make.restype = ctypes.py_object
+        with contextlib.suppress(ValueError):  # NULL
+            self.native.quick[0] = make(
+                ctypes.byref(arrays), ctypes.py_object(observe), ctypes.py_object(new_info)
+            )
 
     def look(self) -> None:
         """Write aircraft and aircraft_counts as of now."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -12,6 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .. import _native
+from .._late import LateDict
 from ._core import (
     DISABLED,
     INTEGER_KEYS,
@@ -155,20 +155,16 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         self._sectors = sectors
         self._native = sectors.native
         self._take_observation = sectors.observations[0].copy
-        self._reward = memoryview(sectors.rewards)
         self._take_info = sectors.info.tobytes
         self._counts = memoryview(sectors.counts[0])
         self._own = self._own_observation is not None or self._own_reward is not None
         if self._own:
             sectors.bind(state=True)
-        # All that step() needs, so that it looks up one attribute. Own functions need more than it
-        # does, so no action is plain for them.
-        self._hot = sectors.native.hot
-        actions = 0 if self._own else self.n_actions
-        self._hot += [self._take_observation, self._reward, self._take_info, actions]
+        else:
+            sectors.make_quick(self._take_observation, Info)
+        self._quick = sectors.native.quick
         self._state = FlightState(sectors, 0)
         self._begun = False
-        self._converging = 0  # info["n"]
 
     # ------------------------------------------------------------------ the episode
 
@@ -183,7 +179,6 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
             self._sectors.reset_next()
         else:
             self._reset(seed)
-        self._converging = self._counts[0]
         return self._observe(), self._info()
 
     def _reset(self, seed: int | None) -> None:
@@ -203,30 +198,15 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Fly one step: observation, reward, terminated, truncated, info."""
-        fast, handle, observation, reward, figures, actions = self._hot
-        if type(action) is not int or not 0 <= action < actions:
-            return self._step_carefully(action)
-        ended = fast(handle, action)
-        # What _info does, without the call.
-        info = Info()
-        info["n"] = self._converging
-        info._raw = figures()
-        if not ended:
-            return observation(), reward[0], False, False, info
-        if ended < 0:
-            raise self._failure(ended)
-        terminated, truncated = _ENDINGS[ended]
-        return observation(), reward[0], terminated, truncated, info
+        flown = self._quick[0](action)
+        return self._step_carefully(action) if flown is None else flown
 
     def _step_carefully(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ANN401
-        """step() for what is no plain action, or no plain environment."""
+        """step() with one's own functions, and for what is no action or no episode."""
         if type(action) is not int:
             action = flat_index(action)
         if not 0 <= action < self.n_actions:
             raise ValueError(f"action {action} is outside 0..{self.n_actions - 1}")
-        return self._step_own(action) if self._own else self.step(action)
-
-    def _step_own(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         sectors = self._sectors
         before = int(sectors.counts[0, 4])
         ended = self._native.fast(self._native.handle, action)
@@ -235,14 +215,14 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         sectors.actions[0] = action
         sectors.issued[0] = sectors.counts[0, 4] - before
         terminated, truncated = _ENDINGS[ended]
-        reward = self._reward[0]
+        reward = float(sectors.rewards[0])
         if self._own_reward is not None:
             reward = float(self._own_reward(self._state))
         return self._observe(), reward, terminated, truncated, self._info()
 
     def _info(self) -> Info:
         info = Info()
-        info["n"] = self._converging
+        info["n"] = self._counts[0]
         info._raw = self._take_info()
         return info
 
@@ -363,10 +343,9 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         for name in (
             "_sectors",
             "_native",
-            "_hot",
+            "_quick",
             "_take_observation",
             "_take_info",
-            "_reward",
             "_counts",
         ):
             del state[name]
@@ -387,7 +366,6 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
             self._sectors.load(0, saved)
             for array, value in zip(self._sectors.last, last, strict=True):
                 array[0] = value
-            self._converging = int(self._sectors.counts[0, 0])
         self._begun = begun
 
 
@@ -474,71 +452,19 @@ def own_observation(
     return made
 
 
-class Info(dict[str, Any]):
-    """What the reference's info tells, worked out when somebody looks at it.
+class Info(LateDict):
+    """What the reference's info tells; `_raw` are counts and figures of the engine."""
 
-    It is a dict in every way; only making it is cheap. What reads a dict in C asks at first whether
-    there is anything in it, so one figure is.
-    """
+    __slots__ = ()
 
-    __slots__ = ("_raw",)
-    _raw: bytes | None
-
-    def _fill(self) -> None:
-        raw = getattr(self, "_raw", None)
-        if raw is None:
-            return
-        self._raw = None
+    def _work_out(self, raw: bytes) -> dict[str, Any]:
         counts = np.frombuffer(raw, np.int64, 8).tolist()
         figures = np.frombuffer(raw, np.float64, offset=9 * 8)
         n = (len(figures) - 1) // 2
-        later = dict(dict.items(self))  # set since the step
-        dict.clear(self)
-        dict.update(self, zip(INTEGER_KEYS, counts, strict=False))
-        dict.update(
-            self,
-            collided=bool(counts[7]),
-            dt_exit=figures[1 : 1 + n].copy(),
-            d_alt_exit=figures[1 + n :].copy(),
-            exit_miss=float(figures[0]),
-            **later,
-        )
-
-    def __missing__(self, key: str) -> Any:  # noqa: ANN401 - a value
-        if getattr(self, "_raw", None) is None:
-            raise KeyError(key)
-        self._fill()
-        return self[key]
-
-    def __iter__(self) -> Iterator[str]:
-        self._fill()
-        return dict.__iter__(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        self._fill()
-        return dict, (dict(self),)
-
-    def __copy__(self) -> dict[str, Any]:
-        return dict(self)
-
-    copy = __copy__
-
-
-def _filled(name: str) -> Callable[..., Any]:
-    method = getattr(dict, name)
-
-    def call(self: Info, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as dict's own
-        self._fill()
-        return method(self, *args, **kwargs)
-
-    call.__name__ = name
-    call.__doc__ = method.__doc__
-    return call
-
-
-for _name in (
-    *("__contains__", "__delitem__", "__eq__", "__ge__", "__gt__", "__ior__", "__le__", "__len__"),
-    *("__lt__", "__ne__", "__or__", "__repr__", "__reversed__", "__ror__"),
-    *("clear", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"),
-):
-    setattr(Info, _name, _filled(_name))
+        return {
+            **dict(zip(INTEGER_KEYS, counts, strict=False)),
+            "collided": bool(counts[7]),
+            "dt_exit": figures[1 : 1 + n].copy(),
+            "d_alt_exit": figures[1 + n :].copy(),
+            "exit_miss": float(figures[0]),
+        }
