@@ -148,8 +148,8 @@ class Native:
     """One object of the library, given back when it is closed or no longer referred to.
 
     `handle` goes into calls. `fast` is the function that is called most, and raises once the object
-    is closed or was left behind by a fork; everything else goes through `call`. quick[0] is the same
-    once more for an owner that puts something quicker there; until then it answers None.
+    is closed or was left behind by a fork; everything else goes through `call`. quick[0] is the
+    place for something quicker, which then is refused likewise; until then it answers None.
     """
 
     __slots__ = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .. import _native
+from .._late import LateDict
 from ._core import (
     DISABLED,
     INTEGER_KEYS,
@@ -167,7 +168,7 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         else:
             self._ended[chosen] = False
         marks = self._everyone if chosen is None else chosen
-        return self._observe(), self._infos(self._sectors.counts, self._sectors.figures, marks)
+        return self._observe(), self._infos(marks)
 
     def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_] | None:
         mask = (options or {}).get("reset_mask")
@@ -226,15 +227,18 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             return self._step_own(actions)
         sectors.native.call("step", _native.address(actions))
         np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
-        infos = self._infos(sectors.counts, sectors.figures, self._everyone)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._ended.any():
-            self._add_final(
-                infos,
-                sectors.final_observations,
-                sectors.final_counts,
-                sectors.final_figures,
-                self._ended.copy(),
-            )
+        final = None
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            rows = self._ended.nonzero()[0]
+            if rows.size:
+                final = Final(
+                    self._ended.copy(),
+                    rows,
+                    sectors.final_observations[rows],
+                    sectors.final_counts[rows],
+                    sectors.final_figures[rows],
+                )
+        infos = self._infos(self._everyone, final)
         return (self._observe(), *self._outcome(sectors.rewards), infos)
 
     def _step_own(
@@ -258,15 +262,14 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             rewards[fresh] = 0.0
         outcome = self._outcome(rewards)
         observations = self._observe()
-        infos = self._infos(sectors.counts, sectors.figures, self._everyone)
+        final = None
         if self._resets_itself and self._ended.any():
-            marks = self._ended.copy()
-            final_counts, final_figures = sectors.counts.copy(), sectors.figures.copy()
-            finals = observations
+            marks, rows = self._ended.copy(), self._ended.nonzero()[0]
+            figures = sectors.counts[rows], sectors.figures[rows]
+            final = Final(marks, rows, observations[rows], *figures)
             sectors.reset(None, None, marks)
             observations = self._observe()
-            infos = self._infos(sectors.counts, sectors.figures, self._everyone)
-            self._add_final(infos, finals, final_counts, final_figures, marks)
+        infos = self._infos(self._everyone, final)
         return (observations, *outcome, infos)
 
     def _outcome(
@@ -285,40 +288,18 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         observations = self._sectors.observations
         return observations.copy() if self.copy else observations
 
-    def _infos(
-        self, counts: NDArray[np.int64], figures: NDArray[np.float64], marks: NDArray[np.bool_]
-    ) -> dict[str, Any]:
-        return self._figures(counts, figures, marks) if self._wants_infos else {}
-
-    def _figures(
-        self, counts: NDArray[np.int64], figures: NDArray[np.float64], marks: NDArray[np.bool_]
-    ) -> dict[str, Any]:
-        n = self._sectors.parameters.n_flights
-        columns = np.ascontiguousarray(counts.T)
-        figures = figures.copy()
-        infos: dict[str, Any] = dict(zip(INTEGER_KEYS, columns, strict=False))
-        infos["collided"] = columns[7].astype(np.bool_)
-        infos["dt_exit"] = figures[:, 1 : 1 + n]
-        infos["d_alt_exit"] = figures[:, 1 + n :]
-        infos["exit_miss"] = figures[:, 0]
-        for key in list(infos):
-            infos[f"_{key}"] = marks
+    def _infos(self, marks: NDArray[np.bool_], final: Final | None = None) -> dict[str, Any]:
+        """The infos of now, as those of the marked environments, and what ended in this step."""
+        infos = Infos()
+        now = None
+        if self._wants_infos:
+            sectors = self._sectors
+            now = Figures(marks, sectors.counts.copy(), sectors.figures.copy())
+            infos["_n"] = marks
+        if final is not None:
+            infos["_final_obs"] = infos["_final_info"] = final.marks
+        infos._raw = now, final
         return infos
-
-    def _add_final(
-        self,
-        infos: dict[str, Any],
-        observations: NDArray[Any],
-        counts: NDArray[np.int64],
-        figures: NDArray[np.float64],
-        marks: NDArray[np.bool_],
-    ) -> None:
-        final = np.full(self.num_envs, None, dtype=object)
-        for i in np.flatnonzero(marks).tolist():
-            final[i] = observations[i].copy()
-        infos["final_obs"] = final
-        infos["final_info"] = self._figures(counts, figures, marks)
-        infos["_final_obs"] = infos["_final_info"] = marks
 
     # ------------------------------------------------------------------ what there is to know
 
@@ -380,3 +361,57 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         memo[id(self)] = made
         made.__setstate__(self.__getstate__())
         return made
+
+
+class Figures(NamedTuple):
+    """What infos tell of E environments: Sectors.counts and Sectors.figures of a moment."""
+
+    marks: NDArray[np.bool_]
+    counts: NDArray[np.int64]
+    figures: NDArray[np.float64]
+
+    def infos(self) -> dict[str, Any]:
+        """As Gymnasium has it: an array for each key, and one for each that marks where it is."""
+        n = (self.figures.shape[1] - 1) // 2
+        columns = np.ascontiguousarray(self.counts.T)
+        infos: dict[str, Any] = dict(zip(INTEGER_KEYS, columns, strict=False))
+        infos["collided"] = columns[7].astype(np.bool_)
+        infos["dt_exit"] = self.figures[:, 1 : 1 + n]
+        infos["d_alt_exit"] = self.figures[:, 1 + n :]
+        infos["exit_miss"] = self.figures[:, 0]
+        return infos | {f"_{key}": self.marks for key in infos}
+
+
+class Final(NamedTuple):
+    """The last moment of the episodes that have ended in a step: those of `rows`, in this order."""
+
+    marks: NDArray[np.bool_]  # of all E
+    rows: NDArray[np.intp]
+    observations: NDArray[Any]
+    counts: NDArray[np.int64]
+    figures: NDArray[np.float64]
+
+    def infos(self) -> dict[str, Any]:
+        observations = np.full(len(self.marks), None, dtype=object)
+        for row, observation in zip(self.rows.tolist(), self.observations, strict=True):
+            observations[row] = observation
+        counts, figures = (
+            np.zeros((len(self.marks), rows.shape[1]), rows.dtype)
+            for rows in (self.counts, self.figures)
+        )
+        counts[self.rows], figures[self.rows] = self.counts, self.figures
+        return {
+            "final_obs": observations,
+            "final_info": Figures(self.marks, counts, figures).infos(),
+            "_final_obs": self.marks,
+            "_final_info": self.marks,
+        }
+
+
+class Infos(LateDict):
+    """The infos of a step."""
+
+    __slots__ = ()
+
+    def _work_out(self, raw: tuple[Figures | None, Final | None]) -> dict[str, Any]:
+        return {key: value for part in raw if part for key, value in part.infos().items()}
