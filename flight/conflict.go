@@ -93,6 +93,28 @@ func (r relative) encounter(horizon float64) (enter, exit, cpa float64, ok bool)
 	return enter, exit, cpa, true
 }
 
+// closest returns when the two are closest in the time in which they are too close, as encounter does.
+func (r relative) closest(horizon float64) (cpa float64, ok bool) {
+	qb := 2 * (float64(r.x*r.vx) + float64(r.y*r.vy))
+	qc := float64(r.x*r.x) + float64(r.y*r.y) - SeparationRadius*SeparationRadius
+	if qb >= 0 && qc > 0 {
+		return 0, false
+	}
+	qa := float64(r.vx*r.vx) + float64(r.vy*r.vy)
+	disc := float64(qb*qb) - float64(4*qa*qc)
+	if disc <= 0 && qa >= 1e-12 {
+		return 0, false
+	}
+	// Mostly the closest moment lies within, between two moments that are surely not the same one. Then those need not be
+	// known: rounding keeps the three in order.
+	cpa = -qb / (2 * qa)
+	if qa >= 1e-12 && cpa > 0 && cpa < horizon && disc > float64(0x1p-80*float64(qb*qb)) {
+		return cpa, true
+	}
+	_, _, cpa, ok = r.encounter(horizon)
+	return cpa, ok
+}
+
 // distanceAt returns the horizontal distance after t seconds.
 func (r relative) distanceAt(t float64) float64 {
 	return elementary.Hypot(r.x+float64(r.vx*t), r.y+float64(r.vy*t))

@@ -115,7 +115,7 @@ func (e *Env) lookAtConflicts() {
 			p := e.pairs[64*w+bits.TrailingZeros64(near)]
 			a, b := &flights[p.i], &flights[p.j]
 			r := seenFrom(a, b)
-			if _, _, cpa, ok := r.encounter(horizon); ok {
+			if cpa, ok := r.closest(horizon); ok {
 				s := severity(r.distanceAt(cpa), math.Abs(a.level-b.level))
 				o.severity += s
 				o.views[p.i].threaten(s, cpa)

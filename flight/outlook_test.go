@@ -150,3 +150,32 @@ func TestFiguresAndCountsAreThoseOfInfo(t *testing.T) {
 		}
 	}
 }
+
+// TestClosestIsTheEncounters compares the short way to the closest moment with the long one.
+func TestClosestIsTheEncounters(t *testing.T) {
+	stream := numpyrand.NewGenerator(11)
+	met := 0
+	for range 300_000 {
+		r := relative{x: stream.Uniform(-3000, 3000), y: stream.Uniform(-3000, 3000), vx: stream.Uniform(-500, 500), vy: stream.Uniform(-500, 500)}
+		switch stream.Choice(6) {
+		case 0: // straight towards each other, which makes the discriminant the square of a radius alone
+			r.vx, r.vy = -r.x/30, -r.y/30
+		case 1: // almost touching: the discriminant is about zero
+			r.y, r.vy = SeparationRadius*(1+stream.Uniform(-1e-15, 1e-15)), 0
+		case 2: // almost side by side
+			r.vx, r.vy = r.vx*1e-9, r.vy*1e-9
+		case 3:
+			r.vx, r.vy = 0, 0
+		}
+		horizon := stream.Uniform(1, 100)
+		_, _, want, wantOK := r.encounter(horizon)
+		got, ok := r.closest(horizon)
+		if ok != wantOK || ok && got != want {
+			t.Fatalf("%+v within %v: got %v, %v, want %v, %v", r, horizon, got, ok, want, wantOK)
+		}
+		met += int(bit(ok))
+	}
+	if met < 10_000 {
+		t.Fatalf("only %d encounters", met)
+	}
+}

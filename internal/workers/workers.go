@@ -2,9 +2,11 @@
 //
 // A [Pool] is made for work that comes again and again in small portions, such as stepping a thousand environments.
 // Each goroutine has a share of the parts, the same one in every job, so that what it works on stays in its processor's
-// cache; who is done early takes from the shares of others. After a job the goroutines look out for the next one for
-// some hundred microseconds, and only then sleep. [Pool.Do] does not allocate. Which goroutine does which part is left
-// to chance, so a part may only write what is its own; then the result is the same for any number of goroutines.
+// cache. It goes through them forwards in one job and backwards in the next: where the cache has no room for all, it
+// then begins with what is still there. Who is done early takes from the shares of others. After a job the goroutines
+// look out for the next one for some hundred microseconds, and only then sleep. [Pool.Do] does not allocate. Which
+// goroutine does which part is left to chance, so a part may only write what is its own; then the result is the same
+// for any number of goroutines.
 package workers
 
 import (
@@ -36,9 +38,17 @@ type Pool struct {
 
 // share is a range of parts, of which those before next are taken.
 type share struct {
-	next atomic.Int64
-	end  int
-	_    [cacheLine]byte // shares are written by different processors
+	next       atomic.Int64
+	begin, end int
+	_          [cacheLine]byte // shares are written by different processors
+}
+
+// turn is at, or as far from the other end of the range.
+func (s *share) turn(at int, backwards bool) int {
+	if backwards {
+		return s.begin + s.end - 1 - at
+	}
+	return at
 }
 
 const cacheLine = 64
@@ -124,29 +134,31 @@ func (p *Pool) divide(parts int) {
 	// Small portions even out parts that take long; large ones spare the counters.
 	p.portion = max(1, parts/(64*n))
 	for k := range p.shares {
-		p.shares[k].next.Store(int64(k * parts / n))
-		p.shares[k].end = (k + 1) * parts / n
+		s := &p.shares[k]
+		s.begin, s.end = k*parts/n, (k+1)*parts/n
+		s.next.Store(int64(s.begin))
 	}
 }
 
 // work does portions of the job until there are none left, first of a goroutine's own share.
 func (p *Pool) work(own int) {
-	at := 0
+	part, backwards := 0, p.jobs.Load()%2 != 0
 	defer func() {
 		if v := recover(); v != nil {
-			p.fault.CompareAndSwap(nil, &Fault{Part: at, Value: v, Stack: string(debug.Stack())})
+			p.fault.CompareAndSwap(nil, &Fault{Part: part, Value: v, Stack: string(debug.Stack())})
 		}
 	}()
 	for k := range p.shares {
 		s := &p.shares[(own+k)%len(p.shares)]
 		for p.fault.Load() == nil {
 			end := int(s.next.Add(int64(p.portion)))
-			at = end - p.portion
+			at := end - p.portion
 			if at >= s.end {
 				break
 			}
 			for ; at < min(end, s.end); at++ {
-				p.part(at)
+				part = s.turn(at, backwards)
+				p.part(part)
 			}
 		}
 	}

@@ -83,39 +83,50 @@ func TestHelpersGoToSleep(t *testing.T) {
 	})
 }
 
-// TestEachKeepsItsShare holds one goroutine up in its share: the other does all the rest, its own share first.
+// TestEachKeepsItsShare holds one goroutine up in its share: the other does all the rest, its own share first, from the
+// end backwards in the first job and from the beginning in the second one.
 func TestEachKeepsItsShare(t *testing.T) {
 	p := New(2)
 	defer p.Close()
-	const parts = 1000
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	var order []int // of the one that is not held up
-	err := p.Do(parts, func(i int) {
-		switch {
-		case i == parts/2: // the helper begins here
-			close(begun)
-			<-goOn
-		case i < parts/2 || i >= parts/2+p.portion: // the caller's share, then the helper's but for the portion begun
-			if i == 0 {
-				<-begun
+	const parts, half = 1000, 500
+	for job := range 2 {
+		forwards := job == 1
+		// turned is where a part would be if the shares were gone through forwards.
+		turned := func(i int) int {
+			if forwards {
+				return i
 			}
-			if order = append(order, i); len(order) == parts-p.portion {
-				close(goOn)
+			return i/half*half + half - 1 - i%half
+		}
+		begun, goOn := make(chan struct{}), make(chan struct{})
+		var order []int // of the one that is not held up
+		err := p.Do(parts, func(i int) {
+			switch i = turned(i); {
+			case i == half: // the helper begins here
+				close(begun)
+				<-goOn
+			case i < half || i >= half+p.portion: // the caller's share, then the helper's but for the portion begun
+				if i == 0 {
+					<-begun
+				}
+				if order = append(order, i); len(order) == parts-p.portion {
+					close(goOn)
+				}
 			}
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := 0
-	for _, i := range order {
-		if want == parts/2 {
-			want += p.portion
+		want := 0
+		for _, i := range order {
+			if want == half {
+				want += p.portion
+			}
+			if i != want {
+				t.Fatalf("job %d: part %d came where %d was due", job, i, want)
+			}
+			want++
 		}
-		if i != want {
-			t.Fatalf("part %d came where %d was due", i, want)
-		}
-		want++
 	}
 }
 

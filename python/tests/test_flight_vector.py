@@ -114,6 +114,28 @@ def test_without_infos() -> None:
     assert set(env.step([0, 0, 0])[4]) == {"final_obs", "_final_obs", "final_info", "_final_info"}
 
 
+def test_without_infos_there_is_as_much_state() -> None:
+    lean = FlightVectorEnv(5, autoreset_mode="SameStep", infos=False)
+    other = FlightVectorEnv(5, autoreset_mode="SameStep")
+    lean.reset(seed=1)
+    other.reset(seed=1)
+    actions = np.random.default_rng(0)
+    for _ in range(60):
+        row = actions.integers(0, 36, 5)
+        lean.step(row)
+        other.step(row)
+        for name in (
+            "step_idx",
+            "congestion_total",
+            "dt_exit",
+            "exit_miss",
+            "position",
+            "hold_left",
+        ):
+            got, want = getattr(lean.state, name), getattr(other.state, name)
+            assert np.array_equal(got, want), name
+
+
 @pytest.mark.parametrize(
     ("actions", "error", "about"),
     [

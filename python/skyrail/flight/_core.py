@@ -337,17 +337,19 @@ class Sectors:
         self._reset = library.fast.skyrail_flight_reset
         self.bind()
 
-    def bind(self, state: bool = False) -> None:
-        """Have every step write observations, rewards, figures, and aircraft if state is True."""
+    def bind(self, infos: bool = True, state: bool = False) -> None:
+        """Have every step write observations, masks, rewards and endings, the counts and figures of
+        infos unless infos is False, and the aircraft if state is True. All are written at once.
+        """
         arrays: dict[str, NDArray[Any]] = {
             "observations": self.observations,
             "masks": self.masks,
             "rewards": self.rewards,
             "terminated": self.terminated,
             "truncated": self.truncated,
-            "counts": self.counts,
-            "figures": self.figures,
         }
+        if infos:
+            arrays |= {"counts": self.counts, "figures": self.figures}
         if state:
             arrays |= {"aircraft": self.aircraft, "aircraft_counts": self.aircraft_counts}
         if self._mode == SAME_STEP:
@@ -358,6 +360,7 @@ class Sectors:
             }
         buffers = _Buffers(**{name: _native.address(array) for name, array in arrays.items()})
         self.native.call("bind", ctypes.byref(buffers))
+        self._infos = infos
 
     @property
     def last(self) -> tuple[NDArray[Any], ...]:
@@ -382,7 +385,10 @@ class Sectors:
             )
 
     def look(self) -> None:
-        """Write aircraft and aircraft_counts as of now."""
+        """Write aircraft, and what else steps do not write, as of now."""
+        if not self._infos:
+            self.bind()
+            self.bind(infos=False)
         self.native.call(
             "state", _native.address(self.aircraft), _native.address(self.aircraft_counts)
         )

@@ -140,6 +140,8 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         )
         if self._own:
             sectors.bind(state=True)
+        elif not self._wants_infos:
+            sectors.bind(infos=False)
         self._sectors = sectors
         self._state = FlightState(sectors, slice(None))
         self._everyone = np.ones(self.num_envs, np.bool_)
