@@ -178,6 +178,9 @@ func (e *Env) Config() Config { return e.cfg }
 // StepCount returns the number of steps flown since the reset.
 func (e *Env) StepCount() int { return e.step }
 
+// Clearances returns the number of clearances given since the reset.
+func (e *Env) Clearances() int { return e.clearances }
+
 // Scenario returns the scenario of the last reset. Its aircraft are those of now, which right after a
 // reset is how they entered.
 func (e *Env) Scenario() Scenario {

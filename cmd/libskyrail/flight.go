@@ -92,6 +92,8 @@ func skyrail_flight_bind(h C.skyrail_handle, w *C.skyrail_flight_buffers) (resul
 			Rewards:           array[float64](w.rewards, e),
 			Terminated:        array[bool](w.terminated, e),
 			Truncated:         array[bool](w.truncated, e),
+			Actions:           array[int64](w.actions, e),
+			Issued:            array[int64](w.issued, e),
 			Counts:            array[int64](w.counts, e*batch.CountColumns),
 			Figures:           array[float64](w.figures, e*(1+2*n)),
 			Aircraft:          array[float64](w.aircraft, e*n*batch.AircraftColumns),

@@ -20,10 +20,7 @@ typedef struct { /* PyMethodDef */
 	const char *doc;
 } method_def;
 
-enum {
-	ONE_ARGUMENT = 0x0008, /* METH_O */
-	CLEARANCES = 4         /* a column of skyrail_flight_buffers.counts */
-};
+enum { ONE_ARGUMENT = 0x0008 }; /* METH_O */
 
 /* The functions, named as Python's without their Py; an asterisk is in their types already. */
 #define FUNCTIONS(F)                                                        \
@@ -126,13 +123,10 @@ static object *step(object *self, object *action) {
 		}
 		return nothing();
 	}
-	int64_t given = to->info[CLEARANCES];
 	int32_t ended = skyrail_flight_step_one(to->handle, (int32_t)index);
 	if (ended < 0) {
 		return nothing();
 	}
-	*to->action = index;
-	*to->issued = to->info[CLEARANCES] - given;
 	object *five = py.Tuple_New(5);
 	if (five == NULL) {
 		return NULL;

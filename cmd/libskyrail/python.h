@@ -5,8 +5,6 @@
 typedef struct {
 	skyrail_handle handle;
 	int64_t actions; /* how many there are */
-	int64_t *action; /* the last action, and whether it was a clearance that was given: written by each step */
-	int64_t *issued;
 	const double *reward;
 	const int64_t *info; /* skyrail_flight_buffers.counts, and figures right behind: info_size bytes */
 	int64_t info_size;

@@ -102,6 +102,8 @@ typedef struct {
 	double *rewards;           /* E */
 	uint8_t *terminated;       /* E, 0 or 1 */
 	uint8_t *truncated;        /* E, 0 or 1 */
+	int64_t *actions;          /* E: the last action; idling, 0, after a reset */
+	int64_t *issued;           /* E: whether it was a clearance that was given, 0 or 1 */
 	int64_t *counts;           /* E x SKYRAIL_COUNTS */
 	double *figures;           /* E x (1 + 2N): exit_miss, dt_exit of each aircraft, d_alt_exit of each aircraft */
 	double *aircraft;          /* E x N x SKYRAIL_AIRCRAFT */
@@ -129,7 +131,7 @@ int32_t skyrail_flight_step(skyrail_handle h, int64_t *actions);
 /* Steps the first environment; returns 1 for terminated plus 2 for truncated. */
 int32_t skyrail_flight_step_one(skyrail_handle h, int32_t action);
 
-/* Writes all bound arrays anew but rewards, terminated and truncated. */
+/* Writes all bound arrays anew but those of the last step: rewards, terminated, truncated, actions, issued. */
 int32_t skyrail_flight_observe(skyrail_handle h);
 
 /* Writes the aircraft of all environments as of now into these arrays, laid out as those of the buffers. */

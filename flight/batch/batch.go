@@ -199,7 +199,7 @@ func (b *Batch) restart(i int) {
 // begun writes row i right after a reset.
 func (b *Batch) begun(i int) {
 	b.ended[i] = false
-	b.outcome(i, 0, flight.Status{})
+	b.outcome(i, outcome{})
 	b.report(i)
 }
 
@@ -237,9 +237,10 @@ func (b *Batch) step(i, action int) flight.Status {
 		b.begun(i)
 		return flight.Status{}
 	}
+	before := e.Clearances()
 	reward, status, _ := e.Step(action) // the action has been checked
 	b.ended[i] = status.Over()
-	b.outcome(i, reward, status)
+	b.outcome(i, outcome{status, reward, action, e.Clearances() - before})
 	if b.ended[i] && b.mode == SameStep {
 		b.reportFinal(i)
 		e.ResetNext()

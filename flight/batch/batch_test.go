@@ -20,6 +20,7 @@ func arrays(e int, cfg flight.Config) Buffers {
 	return Buffers{
 		Observations: make([]float32, e*cfg.ObservationLen()), Masks: make([]bool, e*cfg.Actions()),
 		Rewards: make([]float64, e), Terminated: make([]bool, e), Truncated: make([]bool, e),
+		Actions: make([]int64, e), Issued: make([]int64, e),
 		Counts: make([]int64, e*CountColumns), Figures: make([]float64, e*(1+2*n)),
 		Aircraft: make([]float64, e*n*AircraftColumns), AircraftCounts: make([]int64, e*n*AircraftCountColumns),
 		FinalObservations: make([]float32, e*cfg.ObservationLen()), FinalCounts: make([]int64, e*CountColumns), FinalFigures: make([]float64, e*(1+2*n)),
@@ -74,11 +75,14 @@ func TestRowsAreThoseOfSingleEnvironments(t *testing.T) {
 			for i, e := range own {
 				var reward float64
 				var status flight.Status
+				var action, issued int64
 				if over[i] && mode == NextStep {
 					e.ResetNext()
 					over[i] = false
 				} else {
+					given := e.Counts().Clearances
 					reward, status, _ = e.Step(int(actions[i]))
+					action, issued = actions[i], int64(e.Counts().Clearances-given)
 					over[i] = status.Over()
 				}
 				final := row(before, i, n)
@@ -101,6 +105,9 @@ func TestRowsAreThoseOfSingleEnvironments(t *testing.T) {
 				if w.Rewards[i] != reward || w.Terminated[i] != status.Terminated || w.Truncated[i] != status.Truncated {
 					t.Fatalf("mode %d, step %d, environment %d: got %v %v %v, want %v %v", mode, step, i,
 						w.Rewards[i], w.Terminated[i], w.Truncated[i], reward, status)
+				}
+				if w.Actions[i] != action || w.Issued[i] != issued {
+					t.Fatalf("mode %d, step %d, environment %d: action %d with %d clearances, want %d with %d", mode, step, i, w.Actions[i], w.Issued[i], action, issued)
 				}
 				if !b.Env(i).Equal(e) || b.Ended()[i] != over[i] {
 					t.Fatalf("mode %d, step %d, environment %d is not where it should be", mode, step, i)
@@ -333,7 +340,11 @@ func BenchmarkStep(bench *testing.B) {
 			if err := b.Bind(w); err != nil {
 				bench.Fatal(err)
 			}
-			_ = b.Reset(nil, nil, nil)
+			seeds := make([]uint64, n)
+			for i := range seeds {
+				seeds[i] = uint64(i)
+			}
+			_ = b.Reset(seeds, nil, nil)
 			bench.ReportAllocs()
 			steps := 0
 			for bench.Loop() {

@@ -15,6 +15,8 @@ type Buffers struct {
 	Rewards      []float64 // E, of the last step; 0 after a reset
 	Terminated   []bool    // E, of the last step
 	Truncated    []bool    // E, of the last step
+	Actions      []int64   // E, of the last step; Idle after a reset
+	Issued       []int64   // E: the clearances that the last step gave, 0 or 1
 
 	Counts  []int64   // E x CountColumns
 	Figures []float64 // E x (1 + 2N): exit_miss, then dt_exit and d_alt_exit of every aircraft
@@ -89,6 +91,8 @@ func (b *Batch) Bind(w Buffers) error {
 		{"rewards", len(w.Rewards), e, w.Rewards != nil},
 		{"terminated", len(w.Terminated), e, w.Terminated != nil},
 		{"truncated", len(w.Truncated), e, w.Truncated != nil},
+		{"actions", len(w.Actions), e, w.Actions != nil},
+		{"issued", len(w.Issued), e, w.Issued != nil},
 		{"counts", len(w.Counts), e * CountColumns, w.Counts != nil},
 		{"figures", len(w.Figures), e * (1 + 2*n), w.Figures != nil},
 		{"aircraft", len(w.Aircraft), e * n * AircraftColumns, w.Aircraft != nil},
@@ -118,17 +122,29 @@ func (b *Batch) Track(aircraft []float64, counts []int64) error {
 	return nil
 }
 
-// outcome writes what only a step knows.
-func (b *Batch) outcome(i int, reward float64, status flight.Status) {
+// outcome is what only a step knows.
+type outcome struct {
+	status         flight.Status
+	reward         float64
+	action, issued int
+}
+
+func (b *Batch) outcome(i int, o outcome) {
 	w := &b.buffers
 	if w.Rewards != nil {
-		w.Rewards[i] = reward
+		w.Rewards[i] = o.reward
 	}
 	if w.Terminated != nil {
-		w.Terminated[i] = status.Terminated
+		w.Terminated[i] = o.status.Terminated
 	}
 	if w.Truncated != nil {
-		w.Truncated[i] = status.Truncated
+		w.Truncated[i] = o.status.Truncated
+	}
+	if w.Actions != nil {
+		w.Actions[i] = int64(o.action)
+	}
+	if w.Issued != nil {
+		w.Issued[i] = int64(o.issued)
 	}
 }
 

@@ -134,6 +134,8 @@ def test_without_infos_there_is_as_much_state() -> None:
         ):
             got, want = getattr(lean.state, name), getattr(other.state, name)
             assert np.array_equal(got, want), name
+        for state in (lean.state, other.state):
+            assert np.array_equal(state.action, row)
 
 
 @pytest.mark.parametrize(

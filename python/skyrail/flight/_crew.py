@@ -169,7 +169,7 @@ def _fly(sectors: Sectors, crew: _native.Native, episodes: int, seed: int) -> De
     while (flying < episodes).any():
         crew.call("act_in", sectors.native.handle, _native.address(actions))
         before = sectors.observations.copy(), sectors.masks.copy(), sectors.counts[:, 8].copy()
-        sectors.native.call("step", _native.address(actions))
+        sectors.step(actions)
         ours = flying < episodes
         row = (before[0], actions, before[1], sectors.rewards, sectors.terminated)
         row = (*row, sectors.truncated, flying, before[2])

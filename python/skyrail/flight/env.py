@@ -207,15 +207,11 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
             action = flat_index(action)
         if not 0 <= action < self.n_actions:
             raise ValueError(f"action {action} is outside 0..{self.n_actions - 1}")
-        sectors = self._sectors
-        before = int(sectors.counts[0, 4])
         ended = self._native.fast(self._native.handle, action)
         if ended < 0:
             raise self._failure(ended)
-        sectors.actions[0] = action
-        sectors.issued[0] = sectors.counts[0, 4] - before
         terminated, truncated = _ENDINGS[ended]
-        reward = float(sectors.rewards[0])
+        reward = float(self._sectors.rewards[0])
         if self._own_reward is not None:
             reward = float(self._own_reward(self._state))
         return self._observe(), reward, terminated, truncated, self._info()

@@ -227,7 +227,7 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             )
         if self._own:
             return self._step_own(actions)
-        sectors.native.call("step", _native.address(actions))
+        sectors.step(actions)
         np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
         final = None
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
@@ -236,9 +236,9 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
                 final = Final(
                     self._ended.copy(),
                     rows,
-                    sectors.final_observations[rows],
-                    sectors.final_counts[rows],
-                    sectors.final_figures[rows],
+                    sectors.final_observations.take(rows, 0),
+                    sectors.final_counts.take(rows, 0),
+                    sectors.final_figures.take(rows, 0),
                 )
         infos = self._infos(self._everyone, final)
         return (self._observe(), *self._outcome(sectors.rewards), infos)
@@ -247,13 +247,10 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         self, actions: NDArray[np.int64]
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         sectors = self._sectors
-        before = sectors.counts[:, 4].copy()
         # In mode NEXT_STEP this step resets what has ended, with no reward for anything.
         fresh = self._ended & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
-        sectors.native.call("step", _native.address(actions))
+        sectors.step(actions)
         np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
-        sectors.actions[:] = np.where(fresh, 0, actions)
-        sectors.issued[:] = np.where(fresh, 0, sectors.counts[:, 4] - before)
         rewards = sectors.rewards
         if self._own_reward is not None:
             rewards = np.array(self._own_reward(self._state), np.float64)
