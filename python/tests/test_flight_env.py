@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import ctypes
 import json
 import multiprocessing
 import pickle
@@ -23,6 +24,7 @@ from gymnasium.utils.env_checker import check_env
 
 from skyrail import _native
 from skyrail.flight import Flight4DEnv, FlightState
+from skyrail.flight._core import Parameters, configuration
 from skyrail.flight.env import Info
 
 EPISODES = golden.load("episodes")
@@ -253,17 +255,34 @@ def test_an_action_may_be_any_kind_of_integer(action: Any) -> None:  # noqa: ANN
 @pytest.mark.parametrize(
     ("parameters", "error", "about"),
     [
-        ({"n_flights": 0}, ValueError, "n_flights"),
-        ({"n_flights": 65}, ValueError, "n_flights"),
-        ({"n_flights": 2.5}, ValueError, "n_flights is 2.5"),
-        ({"n_flights": 2**70}, ValueError, "too large"),
-        ({"n_range": (0, 3)}, ValueError, "n_range"),
-        ({"n_range": (4, 9)}, ValueError, "n_range"),
-        ({"max_steps": 0}, ValueError, "max_steps"),
-        ({"hold_steps": -1}, ValueError, "hold_steps"),
-        ({"max_clearances": 0}, ValueError, "max_clearances"),
-        ({"w_safe": float("nan")}, ValueError, "w_safe"),
-        ({"n_flights": "five"}, ValueError, "five"),
+        ({"n_flights": 0}, ValueError, r"n_flights is 0, it must be within 1\.\.64"),
+        ({"n_flights": -1}, ValueError, "n_flights is -1"),
+        ({"n_flights": 65}, ValueError, "n_flights is 65"),
+        ({"n_flights": 2**31}, ValueError, "n_flights is 2147483648"),
+        ({"n_flights": 2**64 + 5}, ValueError, "n_flights is 18446744073709551621"),
+        ({"n_flights": 2.5}, TypeError, r"n_flights is 2\.5, it must be a whole number"),
+        ({"n_flights": float("inf")}, TypeError, "n_flights is inf"),
+        ({"n_flights": "five"}, TypeError, "n_flights is 'five'"),
+        ({"n_flights": None}, TypeError, "n_flights is None"),
+        ({"n_flights": True}, TypeError, "n_flights is True"),
+        ({"n_flights": np.bool_(True)}, TypeError, "n_flights is"),
+        ({"n_flights": [5]}, TypeError, r"n_flights is \[5\]"),
+        ({"n_flights": 1}, ValueError, r"n_range is \(2, 4\).* n_flights = 1"),
+        ({"n_range": (0, 3)}, ValueError, r"n_range is \(0, 3\)"),
+        ({"n_range": (4, 9)}, ValueError, r"n_range is \(4, 9\)"),
+        ({"n_range": (2**64, 4)}, ValueError, "n_range is 18446744073709551616"),
+        ({"n_range": 3}, TypeError, "n_range is 3, it must be two whole numbers"),
+        ({"n_range": (1, 2, 3)}, TypeError, r"n_range is \(1, 2, 3\)"),
+        ({"n_range": (2.0, 4)}, TypeError, r"n_range is 2\.0"),
+        ({"max_steps": 0}, ValueError, "max_steps is 0"),
+        ({"max_steps": float("inf")}, TypeError, "max_steps is inf"),
+        ({"hold_steps": -1}, ValueError, "hold_steps is -1"),
+        ({"max_clearances": 0}, ValueError, "max_clearances is 0"),
+        ({"w_safe": float("nan")}, ValueError, "w_safe is nan, it must be a finite number"),
+        ({"w_safe": 10**400}, ValueError, "w_safe is 1000"),
+        ({"w_clearance": "much"}, TypeError, "w_clearance is 'much', it must be a number"),
+        ({"collision_rate": None}, TypeError, "collision_rate is None"),
+        ({"gamma": True}, TypeError, "gamma is True"),
         ({"observation": lambda state: 0}, ValueError, "observation_space"),
         ({"observation_space": spaces.Discrete(2)}, ValueError, "observation of your own"),
     ],
@@ -275,6 +294,37 @@ def test_wrong_parameters_are_refused(
         Flight4DEnv(**parameters)
 
 
+def test_parameters_may_be_numpys_numbers() -> None:
+    env = Flight4DEnv(np.uint8(5), np.array([2, 4]), max_steps=np.int64(7), w_safe=np.float32(3))
+    assert (env.n_flights, env.n_lo, env.n_hi, env.max_steps, env.w_safe) == (5, 2, 4, 7, 3.0)
+    assert [type(n) for n in (env.n_flights, env.n_lo, env.w_safe)] == [int, int, float]
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("n_flights", 1, 64),
+        *((name, 1, 1_000_000) for name in ("max_steps", "hold_steps", "max_clearances")),
+    ],
+)
+def test_the_limits_are_the_engines(name: str, low: int, high: int) -> None:
+    for value in (low - 1, low, high, high + 1):
+        given = Parameters(n_range=(1, 1))._replace(**{name: value})
+        library = _native.lib()
+        create = library.long("skyrail_flight_create")
+        one = ctypes.c_int64(1)
+        answer = create(ctypes.byref(configuration(given)), one, one, 0)
+        try:
+            Flight4DEnv(**given._asdict())
+            taken = True
+        except ValueError as error:
+            taken = False
+            assert str(error) == str(library.exception(answer))
+        assert (answer > 0) == taken == (low <= value <= high)
+        if taken:
+            library.free.skyrail_flight_destroy(ctypes.c_int64(answer))
+
+
 def test_parameters_are_read_only() -> None:
     with pytest.raises(AttributeError):
         Flight4DEnv().w_safe = 1.0
@@ -282,13 +332,14 @@ def test_parameters_are_read_only() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_out_of_range_is_refused(seed: int) -> None:
-    with pytest.raises(ValueError, match=f"seed {seed} is outside"):
+    with pytest.raises(ValueError, match=f"seed is {seed}, it must be within"):
         Flight4DEnv().reset(seed=seed)
 
 
-def test_a_seed_must_be_an_integer() -> None:
-    with pytest.raises(TypeError, match=r"seed 1\.5 is not an integer"):
-        Flight4DEnv().reset(seed=1.5)  # type: ignore[arg-type]
+@pytest.mark.parametrize("seed", [1.5, "1", True, [1]])
+def test_a_seed_must_be_an_integer(seed: Any) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match=r"seed is .*, it must be a whole number"):
+        Flight4DEnv().reset(seed=seed)
 
 
 def test_before_the_first_reset() -> None:

@@ -190,11 +190,63 @@ def test_wrong_reset_masks_are_refused(
         env.reset(options=options)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "about"),
+    [
+        ({"num_envs": 0}, ValueError, r"num_envs is 0, it must be within 1\.\.1048576"),
+        ({"num_envs": 2.5}, TypeError, r"num_envs is 2\.5, it must be a whole number"),
+        ({"num_envs": 2**64 + 1}, ValueError, "num_envs is 18446744073709551617"),
+        ({"threads": -1}, ValueError, "threads is -1"),
+        ({"threads": 2.7}, TypeError, r"threads is 2\.7"),
+        ({"threads": 2**64 + 1}, ValueError, "threads is 18446744073709551617"),
+        ({"n_flights": 2**62}, ValueError, "n_flights is 4611686018427387904"),
+        ({"gamma": float("inf")}, ValueError, "gamma is inf"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    arguments: dict[str, Any], error: type[Exception], about: str
+) -> None:
+    with pytest.raises(error, match=about):
+        FlightVectorEnv(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("seed", "error", "about"),
+    [
+        (2**64 - 2, ValueError, "seed is 18446744073709551614, it must be within"),
+        (-1, ValueError, "seed is -1"),
+        (1.0, TypeError, r"seed is 1\.0"),
+        (True, TypeError, "seed is True"),
+        (np.array(1.0), TypeError, "seed is array"),
+        ("123", TypeError, "seed is '123'"),
+        ([1, 2, 2.0], TypeError, r"seed is 2\.0"),
+    ],
+)
+def test_wrong_seeds_are_refused(
+    seed: Any,  # noqa: ANN401 - whatever a caller has
+    error: type[Exception],
+    about: str,
+) -> None:
+    with pytest.raises(error, match=about):
+        FlightVectorEnv(3).reset(seed=seed)
+
+
+def test_seeds_of_any_integers() -> None:
+    env = FlightVectorEnv(3)
+    want = env.reset(seed=[7, 8, 9])[0]
+    for seed in (
+        7,
+        np.uint8(7),
+        np.array(7),
+        (7, 8, 9),
+        np.array([7, 8, 9], np.uint64),
+        range(7, 10),
+    ):
+        assert np.array_equal(env.reset(seed=seed)[0], want)
+    env.reset(seed=2**64 - 3)
+
+
 def test_more_refusals() -> None:
-    with pytest.raises(ValueError, match="number of environments is 0"):
-        FlightVectorEnv(0)
-    with pytest.raises(ValueError, match="threads are -1"):
-        FlightVectorEnv(1, threads=-1)
     with pytest.raises(ValueError, match="sometimes"):
         FlightVectorEnv(1, autoreset_mode="sometimes")
     env = FlightVectorEnv(3)
@@ -205,7 +257,7 @@ def test_more_refusals() -> None:
         env.reset(options={"reset_mask": np.array([True, False, False])})
     with pytest.raises(ValueError, match="2 seeds for 3"):
         env.reset(seed=[1, 2])
-    with pytest.raises(ValueError, match="outside"):
+    with pytest.raises(ValueError, match="seed is -2"):
         env.reset(seed=[1, -2, 3])
     env.reset(seed=1)
     with pytest.raises(ValueError, match="n_range"):

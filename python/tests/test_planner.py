@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import golden
 import numpy as np
@@ -98,6 +99,61 @@ def test_other_parameters() -> None:
     assert flown.step.max() <= 8
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "about"),
+    [
+        *(({"nodes": n}, ValueError, f"nodes is {n}") for n in (0, -3, 10**9 + 1, 2**64 + 5)),
+        ({"nodes": 1.5}, TypeError, r"nodes is 1\.5, it must be a whole number"),
+        ({"threads": -1}, ValueError, "threads is -1"),
+        ({"threads": 2**64}, ValueError, "threads is 18446744073709551616"),
+        ({"threads": None}, TypeError, "threads is None"),
+        ({"name": "planner\0x"}, ValueError, "null character"),
+        ({"name": None}, TypeError, "name is None, it must be a string or a path"),
+        ({"name": "\udcff"}, ValueError, "no agent and no checkpoint"),
+        ({"name": b"nobody"}, ValueError, "no agent and no checkpoint"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    arguments: dict[str, Any], error: type[Exception], about: str
+) -> None:
+    with pytest.raises(error, match=about):
+        FlightPolicy(**arguments)
+
+
+@pytest.mark.parametrize("name", [b"noop", "noop", CHECKPOINT, os.fsencode(CHECKPOINT)])
+def test_a_name_may_be_any_kind_of_path(name: Any) -> None:  # noqa: ANN401
+    assert FlightPolicy(name).name == os.fsdecode(name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "about"),
+    [
+        ({"episodes": 0}, ValueError, "episodes is 0"),
+        ({"episodes": 2.5}, TypeError, r"episodes is 2\.5"),
+        ({"num_envs": 0}, ValueError, "num_envs is 0"),
+        ({"num_envs": 2.5}, TypeError, r"num_envs is 2\.5"),
+        ({"seed": -1}, ValueError, "seed is -1"),
+        ({"seed": 2**64 - 2}, ValueError, "seed is 18446744073709551614"),
+        ({"n_flights": 2**62}, ValueError, "n_flights is 4611686018427387904"),
+        ({"policy": None}, TypeError, "name is None"),
+    ],
+)
+def test_wrong_arguments_of_demonstrations(
+    arguments: dict[str, Any], error: type[Exception], about: str
+) -> None:
+    with pytest.raises(error, match=about):
+        demonstrations(**{"policy": "noop", "episodes": 3} | arguments)
+
+
+@pytest.mark.parametrize("seed", [2**63 - 2, 2**64 - 5])
+def test_demonstrations_of_large_seeds(seed: int) -> None:
+    flown = demonstrations("noop", 5, seed=seed, num_envs=3)
+    env = Flight4DEnv()
+    for episode in range(5):
+        first = flown.observations[np.flatnonzero(flown.episode == episode)[0]]
+        assert np.array_equal(first, env.reset(seed=seed + episode)[0])
+
+
 def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no agent and no checkpoint"):
         FlightPolicy("nobody")
@@ -105,11 +161,6 @@ def test_refusals(tmp_path: Path) -> None:
     other.write_bytes(b"no zip")
     with pytest.raises(ValueError, match="zip"):
         FlightPolicy(str(other))
-    for nodes in (0, -3, 2_000_000_000):
-        with pytest.raises(ValueError, match=r"nodes|candidate plans"):
-            FlightPolicy("planner", nodes=nodes)
-    with pytest.raises(ValueError, match="threads"):
-        FlightPolicy("planner", threads=-1)
     policy = FlightPolicy("planner")
     with pytest.raises(TypeError, match="no environment"):
         policy.act(StockEnv())
@@ -127,8 +178,6 @@ def test_refusals(tmp_path: Path) -> None:
             policy.answer(np.zeros(shape, np.float32))
     with pytest.raises(ValueError, match="true state"):
         FlightPolicy("oracle").answer(np.zeros((1, 103), np.float32))
-    with pytest.raises(ValueError, match="episodes"):
-        demonstrations("noop", 0)
 
 
 def test_a_policy_can_be_pickled_and_closed() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
+from .._arguments import MAX_ENVS, MAX_THREADS, octets, real, whole
 
 Observation = NDArray[np.float32]
 
@@ -37,6 +37,10 @@ INTEGER_KEYS = (
 )
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
+
+# The engine's limits; its Config.Validate has the same.
+MAX_FLIGHTS = 64
+_MANY = 1_000_000
 
 
 class Conflict(NamedTuple):
@@ -111,17 +115,17 @@ class Parameters(NamedTuple):
     max_clearances: int = 40
 
     def checked(self) -> Parameters:
-        """The same with plain numbers; ValueError if one is none. The engine checks more."""
-        lo, hi = self.n_range
+        """The same with plain numbers. TypeError or ValueError if one will not do."""
+        n_flights = whole("n_flights", self.n_flights, 1, MAX_FLIGHTS)
         return Parameters(
-            _whole("n_flights", self.n_flights),
-            (_whole("n_range", lo), _whole("n_range", hi)),
-            _whole("max_steps", self.max_steps),
-            _whole("hold_steps", self.hold_steps),
-            float(self.w_safe),
-            float(self.w_clearance),
-            float(self.collision_rate),
-            _whole("max_clearances", self.max_clearances),
+            n_flights,
+            checked_range(self.n_range, n_flights),
+            whole("max_steps", self.max_steps, 1, _MANY),
+            whole("hold_steps", self.hold_steps, 1, _MANY),
+            real("w_safe", self.w_safe),
+            real("w_clearance", self.w_clearance),
+            real("collision_rate", self.collision_rate),
+            whole("max_clearances", self.max_clearances, 1, _MANY),
         )
 
     @property
@@ -148,24 +152,18 @@ def configuration(p: Parameters) -> ctypes.Structure:
     )
 
 
-def _whole(name: str, value: Any) -> int:  # noqa: ANN401 - whatever a caller has
-    whole = int(value)
-    if whole != value:
-        raise ValueError(f"{name} is {value!r}, not an integer")
-    if not -(2**63) <= whole < 2**63:
-        raise ValueError(f"{name} is {value!r}, which is too large")
-    return whole
-
-
-def checked_seed(seed: Any) -> int:  # noqa: ANN401 - whatever a caller has
-    """A seed as the engine takes it: TypeError for no integer, ValueError for one out of range."""
+def checked_range(n_range: Any, n_flights: int) -> tuple[int, int]:  # noqa: ANN401
+    """n_range as two whole numbers, 1 <= lo <= hi <= n_flights."""
     try:
-        seed = operator.index(seed)
-    except TypeError:
-        raise TypeError(f"seed {seed!r} is not an integer") from None
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed {seed} is outside 0..2**64-1")
-    return seed
+        lo, hi = n_range
+    except (TypeError, ValueError):
+        raise TypeError(f"n_range is {n_range!r}, it must be two whole numbers") from None
+    lo, hi = (whole("n_range", bound, -(2**63), 2**63 - 1) for bound in (lo, hi))
+    if not 1 <= lo <= hi <= n_flights:
+        raise ValueError(
+            f"n_range is ({lo}, {hi}), it must satisfy 1 <= lo <= hi <= n_flights = {n_flights}"
+        )
+    return lo, hi
 
 
 class FlightState:
@@ -308,7 +306,8 @@ class Sectors:
 
     def __init__(self, parameters: Parameters, envs: int, threads: int, mode: int) -> None:
         self.parameters = parameters
-        self.envs = envs
+        self.envs = envs = whole("num_envs", envs, 1, MAX_ENVS)
+        threads = whole("threads", threads, 0, MAX_THREADS)
         config = configuration(parameters)
         library = _native.lib()
         create = library.long("skyrail_flight_create")
@@ -422,7 +421,7 @@ class Sectors:
         self.native.lib.checked(self._reset(self.native.handle, None, None, None))
 
     def set_n_range(self, lo: int, hi: int) -> None:
-        lo, hi = _whole("n_range", lo), _whole("n_range", hi)
+        lo, hi = checked_range((lo, hi), self.parameters.n_flights)
         self.native.call("set_n_range", ctypes.c_int64(lo), ctypes.c_int64(hi))
         self.parameters = self.parameters._replace(n_range=(lo, hi))
 
@@ -436,9 +435,9 @@ class Sectors:
         return data[:size].tobytes()
 
     def load(self, i: int, data: bytes) -> None:
-        array = np.frombuffer(data, np.uint8)
+        array = octets("the state", data)
         self.native.call(
-            "load", ctypes.c_int64(i), _native.address(array), ctypes.c_int64(len(data))
+            "load", ctypes.c_int64(i), _native.address(array), ctypes.c_int64(len(array))
         )
 
     def conflicts(self, i: int) -> list[Conflict]:

@@ -11,11 +11,14 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from .. import _native
-from ._core import DISABLED, Parameters, Sectors, checked_seed, configuration
+from .._arguments import LAST_SEED, MAX_ENVS, MAX_THREADS, text, whole
+from ._core import DISABLED, Parameters, Sectors, configuration
 
 if TYPE_CHECKING:
     from .env import Flight4DEnv
     from .vector import FlightVectorEnv
+
+MAX_NODES = 1_000_000_000  # the planner's limit
 
 
 class FlightPolicy:
@@ -38,13 +41,15 @@ class FlightPolicy:
     """
 
     def __init__(
-        self, name: str = "planner", *, nodes: int | None = None, threads: int = 0
+        self,
+        name: str | os.PathLike[str] = "planner",
+        *,
+        nodes: int | None = None,
+        threads: int = 0,
     ) -> None:
-        self.name = os.fspath(name)
-        self.nodes = 0 if nodes is None else int(nodes)
-        if nodes is not None and self.nodes < 1:
-            raise ValueError(f"nodes is {nodes}, it must be at least 1")
-        self.threads = int(threads)
+        self.name = text("name", name)
+        self.nodes = 0 if nodes is None else whole("nodes", nodes, 1, MAX_NODES)
+        self.threads = whole("threads", threads, 0, MAX_THREADS)
         self._crew: _native.Native | None = None
         self._of: tuple[Parameters, int] | None = None
         self._for(Parameters(), 1)  # what is wrong with the name is said here
@@ -104,7 +109,7 @@ class FlightPolicy:
                 ctypes.byref(config),
                 ctypes.c_int64(n),
                 ctypes.c_int64(self.threads),
-                ctypes.c_char_p(self.name.encode()),
+                ctypes.c_char_p(os.fsencode(self.name)),
                 ctypes.c_int64(self.nodes),
             )
             self._crew = _native.Native("crew", library.checked(handle), library, fast="act")
@@ -132,7 +137,7 @@ class Demonstrations(NamedTuple):
 
 
 def demonstrations(
-    policy: FlightPolicy | str = "planner",
+    policy: FlightPolicy | str | os.PathLike[str] = "planner",
     episodes: int = 100,
     *,
     seed: int = 0,
@@ -144,13 +149,12 @@ def demonstrations(
     Episode k is that of seed + k; parameters are those of Flight4DEnv. What comes out does not
     depend on num_envs, which is how many are flown at a time.
     """
-    if isinstance(policy, str):
+    if not isinstance(policy, FlightPolicy):
         policy = FlightPolicy(policy)
-    if episodes < 1:
-        raise ValueError(f"episodes is {episodes}, it must be at least 1")
-    num_envs = min(int(num_envs), episodes)
+    episodes = whole("episodes", episodes, 1, 2**31)
+    num_envs = min(whole("num_envs", num_envs, 1, MAX_ENVS), episodes)
+    seed = whole("seed", seed, 0, LAST_SEED - episodes + 1)
     given = Parameters(**parameters).checked()  # type: ignore[arg-type]
-    seed = checked_seed(seed)
     sectors = Sectors(given, num_envs, policy.threads, DISABLED)
     crew = policy._for(given, num_envs)
     try:
@@ -163,7 +167,9 @@ def _fly(sectors: Sectors, crew: _native.Native, episodes: int, seed: int) -> De
     n = sectors.envs
     flying = np.arange(n)  # the episode in each environment; from `episodes` on: none of ours
     begun = n
-    sectors.reset(np.arange(seed, seed + n, dtype=np.uint64), None, None)
+    # Those beyond the last episode go round, past the last seed.
+    first = np.array([seed], np.uint64)
+    sectors.reset(first + flying.astype(np.uint64), None, None)
     actions = np.empty(n, np.int64)
     kept: list[tuple[NDArray[np.generic], ...]] = []
     while (flying < episodes).any():
@@ -179,8 +185,7 @@ def _fly(sectors: Sectors, crew: _native.Native, episodes: int, seed: int) -> De
             flying[i] = begun
             begun += 1
         if ended.any():
-            seeds = (seed + flying).astype(np.uint64)
-            sectors.reset(seeds, None, ended)
+            sectors.reset(first + flying.astype(np.uint64), None, ended)
     parts = [np.concatenate(part) for part in zip(*kept, strict=True)]
     order = np.lexsort((parts[7], parts[6]))
     return Demonstrations(*(part[order] for part in parts))

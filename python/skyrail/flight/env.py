@@ -11,6 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .. import _native
+from .._arguments import one_seed, real
 from .._late import LateDict
 from ._core import (
     DISABLED,
@@ -22,7 +23,6 @@ from ._core import (
     Parameters,
     RewardFunction,
     Sectors,
-    checked_seed,
 )
 
 CLEARANCE_NAMES = (
@@ -131,7 +131,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         observation_space: spaces.Space[Any] | None = None,
         reward: RewardFunction | None = None,
     ) -> None:
-        self.gamma = float(gamma)
+        self.gamma = real("gamma", gamma)
         parameters = Parameters(
             n_flights,
             n_range,
@@ -185,7 +185,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         if seed is None and not self._begun and self._rng is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
         if seed is not None:
-            seed = checked_seed(seed)
+            seed = one_seed(seed)
             self._np_random_seed = seed
             self._sectors.reset(np.array([seed], np.uint64), None, None)
         else:

@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .. import _native
+from .._arguments import MAX_ENVS, MAX_THREADS, real, reset_mask, seeds_of, whole
 from .._late import LateDict
 from ._core import (
     DISABLED,
@@ -25,7 +26,6 @@ from ._core import (
     Parameters,
     RewardFunction,
     Sectors,
-    checked_seed,
 )
 from .env import own_observation, space_of
 
@@ -97,10 +97,10 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         observation_space: spaces.Space[Any] | None = None,
         reward: RewardFunction | None = None,
     ) -> None:
-        self.num_envs = int(num_envs)
-        self.gamma = float(gamma)
+        self.num_envs = whole("num_envs", num_envs, 1, MAX_ENVS)
+        self.gamma = real("gamma", gamma)
         self.copy = bool(copy)
-        self.threads = int(threads)
+        self.threads = whole("threads", threads, 0, MAX_THREADS)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self._wants_infos = bool(infos)
@@ -161,7 +161,9 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
 
         Returns observations and infos of all; infos are marked as those of the environments reset.
         """
-        chosen = self._reset_mask(options)
+        chosen = reset_mask(options, self.num_envs)
+        if chosen is not None and not self._begun and not chosen.all():
+            raise gymnasium.error.ResetNeeded("the first reset() must be one of all environments")
         seeds, seeded = self._seeds(seed)
         self._sectors.reset(seeds, seeded, chosen)
         self._begun = True
@@ -172,22 +174,6 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         marks = self._everyone if chosen is None else chosen
         return self._observe(), self._infos(marks)
 
-    def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_] | None:
-        mask = (options or {}).get("reset_mask")
-        if mask is None:
-            return None
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError("options['reset_mask'] must be a NumPy array of bool")
-        if mask.shape != (self.num_envs,):
-            raise ValueError(
-                f"options['reset_mask'] has the shape {mask.shape}, not ({self.num_envs},)"
-            )
-        if not mask.any():
-            raise ValueError("options['reset_mask'] chooses no environment")
-        if not self._begun and not mask.all():
-            raise gymnasium.error.ResetNeeded("the first reset() must be one of all environments")
-        return np.ascontiguousarray(mask)
-
     def _seeds(
         self, seed: int | Sequence[int | None] | None
     ) -> tuple[NDArray[np.uint64] | None, NDArray[np.bool_] | None]:
@@ -196,14 +182,8 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
                 return None, None
             chance = np.random.SeedSequence().generate_state(self.num_envs, np.uint32)
             return chance.astype(np.uint64), None
-        if isinstance(seed, int | np.integer):
-            first = checked_seed(seed)
-            each: list[int | None] = [first + i for i in range(self.num_envs)]
-        else:
-            each = list(seed)
-            if len(each) != self.num_envs:
-                raise ValueError(f"{len(each)} seeds for {self.num_envs} environments")
-        seeds = [0 if s is None else checked_seed(s) for s in each]
+        each = seeds_of(seed, self.num_envs)
+        seeds = [0 if s is None else s for s in each]
         seeded = [s is not None for s in each]
         if not self._begun and not all(seeded):
             chance = np.random.SeedSequence().generate_state(self.num_envs, np.uint32).tolist()
