@@ -15,6 +15,7 @@ import contextlib
 import ctypes
 import os
 import shutil
+import struct
 import sys
 import tempfile
 import threading
@@ -35,27 +36,58 @@ LIBRARY_NAME = {"darwin": "libskyrail.dylib", "win32": "libskyrail.dll"}.get(
 )
 
 
+class TooSmallError(FaultError):
+    """There is no room for what is to be written: another thread has changed what it takes."""
+
+
 _EXCEPTIONS: dict[int, type[Exception]] = {
     -1: ClosedError,
     -2: ValueError,
     -3: ValueError,
     -4: ResetNeededError,
-    -5: FaultError,
+    -5: TooSmallError,
     -6: FaultError,
+    -7: MemoryError,
 }
+
+
+class _Functions:
+    """Says of a function that a library lacks what that means."""
+
+    _name: str
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a function of ctypes
+        try:
+            return super().__getattr__(name)  # type: ignore[misc]
+        except AttributeError:
+            if not name.startswith("skyrail_"):
+                raise
+            raise LibraryError(
+                f"{self._name} has no {name}: it is not of the same version as this package, "
+                "install both together"
+            ) from None
+
+
+class _Fast(_Functions, ctypes.PyDLL):
+    pass
+
+
+class _Free(_Functions, ctypes.CDLL):
+    pass
 
 
 class Library:
     """The loaded library. `free` lets other Python threads run during a call, `fast` does not."""
 
     def __init__(self, path: Path | str) -> None:
+        _check_whole(Path(path))
         try:
-            self.fast = ctypes.PyDLL(str(path))
-            self.free = ctypes.CDLL(str(path))
-            abi = self.fast.skyrail_abi
-            text = self.fast.skyrail_error
-        except (OSError, AttributeError) as error:
+            self.fast = _Fast(str(path))
+            self.free = _Free(str(path))
+        except OSError as error:
             raise LibraryError(f"cannot load {path}: {error}") from error
+        abi = self.fast.skyrail_abi
+        text = self.fast.skyrail_error
         if abi() != ABI:
             raise LibraryError(
                 f"{path} has version {abi()} of the interface, this package needs {ABI}: "
@@ -87,6 +119,17 @@ class Library:
         return answer
 
 
+def _check_whole(path: Path) -> None:
+    """Refuse an ELF file whose end is missing, which would end the process when it is loaded."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        header = file.read(64)
+        if len(header) == 64 and header.startswith(b"\x7fELF\x02\x01"):
+            # The section headers are the last thing in it: where, how large each, how many.
+            offset, size, count = struct.unpack_from("<40xQ10xHH", header)
+            if path.stat().st_size < offset + size * count:
+                raise LibraryError(f"cannot load {path}: its end is missing, install it again")
+
+
 def find() -> Path:
     """Where the library is: $SKYRAIL_LIBRARY, or beside this file."""
     given = os.environ.get("SKYRAIL_LIBRARY")
@@ -103,18 +146,24 @@ def find() -> Path:
     return path
 
 
-_lock = threading.Lock()
+# Held over a fork, so that no child is made while another thread loads. The thread that loads can
+# come here again, in the handler of a signal, and can fork there.
+_lock = threading.RLock()
 _library: Library | None = None
-_forked = False  # an ancestor of this process had loaded it
+_began = False  # to load it, in this process or in an ancestor
+_forked = False  # an ancestor of this process had begun to load it
 
 
 def lib() -> Library:
     """The library, loaded when this is first called."""
-    global _library
+    global _library, _began
     if _library is None:
         with _lock:
-            if _library is None:
-                _library = _load_copy(find()) if _forked else Library(find())
+            while _library is None:
+                process, _began = os.getpid(), True
+                library = _load_copy(find()) if _forked else Library(find())
+                if _library is None and process == os.getpid():
+                    _library = library
     return _library
 
 
@@ -199,7 +248,7 @@ class Native:
     def close(self) -> None:
         """Give the object back. Closing again does nothing."""
         self._finalizer()
-        self._kill(ClosedError, "the environment is closed; make a new one")
+        self._kill(ClosedError, f"the {self._noun} is closed; make a new one")
 
     def _kill(self, error: type[Exception], why: str) -> None:
         if self._dead is None:
@@ -207,8 +256,12 @@ class Native:
         self.fast = self.quick[0] = self._refuse
 
     def _refuse(self, *_: object) -> NoReturn:
-        error, why = self._dead or (ClosedError, "the environment is closed")
+        error, why = self._dead or (ClosedError, f"the {self._noun} is closed")
         raise error(why)
+
+    @property
+    def _noun(self) -> str:
+        return "environment" if self._kind in ("flight", "rail") else "policy"
 
 
 def _nothing(*_: object) -> None:
@@ -226,20 +279,23 @@ _natives: weakref.WeakSet[Native] = weakref.WeakSet()
 def _after_fork() -> None:
     """In the child: what the parent has loaded is of no use."""
     global _library, _forked, _lock
-    _lock = threading.Lock()
-    if _library is not None:
-        _library, _forked = None, True
+    _lock = threading.RLock()
+    _library, _forked = None, _began
     for native in list(_natives):
         native._finalizer.detach()
         native._kill(
             StaleError,
-            "this environment was made before the process was forked: make it in the child, or "
+            f"this {native._noun} was made before the process was forked: make it in the child, or "
             "hand it over pickled, as the start methods spawn and forkserver do",
         )
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(
+        before=lambda: _lock.acquire(),
+        after_in_parent=lambda: _lock.release(),
+        after_in_child=_after_fork,
+    )
 
 
 def address(array: NDArray[Any] | None) -> ctypes.c_void_p:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import operator
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
+from .._arguments import octets
 
 ACTIONS = 5
 TREE_FEATURES = 12
@@ -387,13 +389,20 @@ class Railways:
 
     def save(self, i: int) -> bytes:
         """Everything that makes environment i what it is."""
-        size = self.native.long("save", ctypes.c_int64(i), None, ctypes.c_int64(0))
-        data = np.zeros(size, np.uint8)
-        self.native.long("save", ctypes.c_int64(i), _native.address(data), ctypes.c_int64(size))
-        return data.tobytes()
+        i, none = ctypes.c_int64(i), ctypes.c_int64(0)
+        while True:
+            size = self.native.long("save", i, None, none)
+            data = np.zeros(size, np.uint8)
+            # Another thread may reset in between, to something larger or smaller.
+            with contextlib.suppress(_native.TooSmallError):
+                size = self.native.long("save", i, _native.address(data), ctypes.c_int64(size))
+                return data[:size].tobytes()
 
     def load(self, i: int, data: bytes) -> None:
-        self.native.call("load", ctypes.c_int64(i), data, ctypes.c_int64(len(data)))
+        array = octets("the state", data)
+        self.native.call(
+            "load", ctypes.c_int64(i), _native.address(array), ctypes.c_int64(len(array))
+        )
 
     def copy(self, other: Railways) -> None:
         """Make the first environment equal to the first of another."""
