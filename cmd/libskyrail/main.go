@@ -19,6 +19,7 @@ import (
 	"unsafe"
 
 	"skyrail/flight"
+	"skyrail/internal/memory"
 	"skyrail/internal/workers"
 	"skyrail/rail"
 	"skyrail/rail/batch"
@@ -57,6 +58,7 @@ func fail(err error) C.int32_t {
 	var move *batch.ActionError
 	var fault *workers.Fault
 	var small *tooSmall
+	var room *memory.Error
 	switch {
 	case errors.Is(err, errHandle):
 		return C.SKYRAIL_BAD_HANDLE
@@ -68,6 +70,8 @@ func fail(err error) C.int32_t {
 		return C.SKYRAIL_FAULT
 	case errors.As(err, &small):
 		return C.SKYRAIL_TOO_SMALL
+	case errors.As(err, &room):
+		return C.SKYRAIL_NO_MEMORY
 	}
 	return C.SKYRAIL_BAD_ARGUMENT
 }

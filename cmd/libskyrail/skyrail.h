@@ -37,7 +37,8 @@ enum skyrail_code {
 	SKYRAIL_BAD_ACTION = -3,   /* outside the action space */
 	SKYRAIL_NOT_NOW = -4,      /* not in this state, such as a step before the first reset */
 	SKYRAIL_TOO_SMALL = -5,    /* a buffer; the error says what it takes */
-	SKYRAIL_FAULT = -6         /* a fault of the library: please report it; destroy the handle */
+	SKYRAIL_FAULT = -6,        /* a fault of the library: please report it; destroy the handle */
+	SKYRAIL_NO_MEMORY = -7     /* there is no room for so many environments; the error says what they take */
 };
 
 typedef int64_t skyrail_handle;

@@ -18,6 +18,7 @@ import (
 	"fmt"
 
 	"skyrail/flight"
+	"skyrail/internal/memory"
 	"skyrail/internal/workers"
 )
 
@@ -57,7 +58,7 @@ type Batch struct {
 }
 
 // New returns n environments of cfg, in which no episode has begun: call [Batch.Reset] first. It keeps so many
-// goroutines, 0 as many as Go runs at the same time; Close ends them.
+// goroutines, 0 as many as Go runs at the same time; Close ends them. The error is a [memory.Error] if there is no room.
 func New(cfg flight.Config, n, threads int, mode Autoreset) (*Batch, error) {
 	switch {
 	case n < 1 || n > MaxEnvs:
@@ -71,12 +72,27 @@ func New(cfg flight.Config, n, threads int, mode Autoreset) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := fits(first, n); err != nil {
+		return nil, err
+	}
 	envs := make([]*flight.Env, n)
 	envs[0] = first
 	for i := 1; i < n; i++ {
 		envs[i] = first.Clone()
 	}
 	return of(envs, threads, mode), nil
+}
+
+// fits says whether there is room for n copies of an environment and the arrays they write into.
+func fits(e *flight.Env, n int) error {
+	if n == 1 {
+		return nil // it is there already
+	}
+	cfg := e.Config()
+	each := memory.Size(e, e.Clone()) - memory.Size(e)
+	each += 2 * int64(4*cfg.ObservationLen()+cfg.Actions()+8*(CountColumns+1+2*cfg.Flights)) // and again as final ones
+	each += int64(8 * cfg.Flights * (AircraftColumns + AircraftCountColumns))
+	return memory.Fits(int64(n) * each)
 }
 
 func of(envs []*flight.Env, threads int, mode Autoreset) *Batch {

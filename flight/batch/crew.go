@@ -5,6 +5,7 @@ import (
 
 	"skyrail/flight"
 	"skyrail/flight/agent"
+	"skyrail/internal/memory"
 	"skyrail/internal/workers"
 )
 
@@ -42,6 +43,12 @@ func NewCrew(cfg flight.Config, n, threads int, fresh func() (agent.Agent, error
 			return nil, err
 		}
 		c.agents[i] = a
+		if i == 1 { // the first two say what the others will take
+			each := memory.Size(c.agents[:2]) - memory.Size(c.agents[:1])
+			if err := memory.Fits(int64(n) * each); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if threads == 0 || threads > n {
 		threads = min(n, workers.Threads())

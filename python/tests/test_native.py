@@ -256,3 +256,40 @@ def test_saving_while_another_thread_resets() -> None:
     thread.join()
     assert failures == []
     assert set(saved) <= {small, large}
+
+
+# ---------------------------------------------------------------------- memory
+
+LIMITED = """
+import resource
+from pathlib import Path
+from skyrail.flight import Flight4DEnv, FlightVectorEnv
+from skyrail.planner import FlightPolicy, demonstrations
+from skyrail.rail import RailVectorEnv
+
+Flight4DEnv()
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {mib} * 2**20,) * 2)
+try:
+    made = {made}
+except MemoryError as error:
+    print(error)
+env = FlightVectorEnv(8)
+env.reset(seed=1)
+env.step([0] * 8)
+"""
+
+
+@pytest.mark.parametrize("mib", [300, 1000, 3000])
+@pytest.mark.parametrize(
+    "made",
+    [
+        "FlightVectorEnv(2**20, n_flights=64)",
+        "FlightVectorEnv(2**20)",
+        "demonstrations('planner', 2**20, num_envs=2**20)",
+        "RailVectorEnv.generate(2**19, seed=1, n_agents=20, x_dim=40, y_dim=40, n_cities=3)",
+    ],
+)
+def test_too_many_environments_are_a_memory_error(made: str, mib: int) -> None:
+    said = run(LIMITED.format(mib=mib, made=made))
+    assert said.startswith("this needs about "), said

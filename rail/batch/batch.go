@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 
+	"skyrail/internal/memory"
 	"skyrail/internal/workers"
 	"skyrail/rail"
 )
@@ -102,9 +103,13 @@ type world struct {
 }
 
 // New returns a batch with an environment for each source; one source may be there several times. The environments are as
-// their sources have them, and may be stepped if those may. It keeps goroutines; Close ends them.
+// their sources have them, and may be stepped if those may. It keeps goroutines; Close ends them. The error is a
+// [memory.Error] if there is no room for them.
 func New(sources []*Source, o Options) (*Batch, error) {
 	if err := o.check(len(sources)); err != nil {
+		return nil, err
+	}
+	if err := fits(sources); err != nil {
 		return nil, err
 	}
 	worlds := make([]world, len(sources))
@@ -113,6 +118,25 @@ func New(sources []*Source, o Options) (*Batch, error) {
 		worlds[i].env.SetRewards(o.Rewards)
 	}
 	return of(worlds, o), nil
+}
+
+// fits says whether there is room for an environment of each source.
+func fits(sources []*Source) error {
+	if len(sources) == 1 {
+		return nil // it is there already
+	}
+	each := map[*Source]int64{}
+	total := int64(0)
+	for _, s := range sources {
+		if each[s] == 0 {
+			each[s] = memory.Size(s.first)
+			if s.parameters == nil { // what copies share stays shared; what is generated is soon each one's own
+				each[s] = memory.Size(s.first, s.first.Clone()) - each[s]
+			}
+		}
+		total += each[s]
+	}
+	return memory.Fits(total)
 }
 
 func of(worlds []world, o Options) *Batch {
