@@ -83,6 +83,12 @@ func (c *Crew) Act(observations []float32, actions []int64) error {
 	if c.Sighted() {
 		return fmt.Errorf("this agent reads the true state: it needs the environments, not their observations")
 	}
+	idle := c.cfg.ObservationLen() - c.cfg.Actions() // where the mask begins
+	for i := range c.agents {
+		if row := row(observations, i, len(c.agents)); row[idle] != 1 {
+			return fmt.Errorf("observation %d is none of the sector: value %d is %v, it must be 1, since idling is always legal", i, idle, row[idle])
+		}
+	}
 	c.batch, c.observations, c.actions = nil, observations, actions
 	return c.run()
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import os
 import pickle
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,11 @@ from skyrail.planner import FlightPolicy, demonstrations
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECKPOINT = ROOT / "checkpoints" / "ppo.zip"
+WAYS_TO_COPY: dict[str, Callable[[Any], Any]] = {
+    "pickle": lambda policy: pickle.loads(pickle.dumps(policy)),
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+}
 
 
 @pytest.mark.parametrize(
@@ -178,6 +185,34 @@ def test_refusals(tmp_path: Path) -> None:
             policy.answer(np.zeros(shape, np.float32))
     with pytest.raises(ValueError, match="true state"):
         FlightPolicy("oracle").answer(np.zeros((1, 103), np.float32))
+    rows = np.stack([env.reset(seed=1)[0] for env in (Flight4DEnv(), Flight4DEnv())])
+    for idle in (0.0, np.nan):
+        rows[1, 67] = idle
+        for agent in ("planner", "rule-based", "random", "noop", str(CHECKPOINT)):
+            with pytest.raises(ValueError, match=r"observation 1 .* idling is always legal"):
+                FlightPolicy(agent).answer(rows)
+
+
+class Named(FlightPolicy):
+    """A policy with a constructor of its own."""
+
+    def __init__(self, labels: list[str]) -> None:
+        super().__init__("planner", nodes=3000)
+        self.labels = labels
+
+
+@pytest.mark.parametrize("way", ["pickle", "deepcopy", "copy"])
+def test_a_subclass_is_copied_with_what_it_has(way: str) -> None:
+    policy = Named(["mine"])
+    made = WAYS_TO_COPY[way](policy)
+    assert type(made) is Named
+    assert (made.name, made.nodes, made.threads, made.labels) == ("planner", 3000, 0, ["mine"])
+    assert (made.labels is policy.labels) == (way == "copy")
+    env = Flight4DEnv()
+    env.reset(seed=3)
+    assert made.act(env) == policy.act(env)
+    made.close()
+    policy.act(env)
 
 
 def test_a_policy_can_be_pickled_and_closed() -> None:

@@ -76,7 +76,8 @@ class FlightPolicy:
         """The actions, (n,), for stock observations, (n, 20 * n_flights + 3) float32.
 
         Row i is always about the same environment; an observation of step 0 begins an episode.
-        parameters: those of Flight4DEnv that are not at their defaults.
+        parameters: those of Flight4DEnv that are not at their defaults. ValueError if a row cannot
+        be an observation, since idling is not legal in it.
         """
         given = Parameters(**parameters).checked()  # type: ignore[arg-type]
         array = np.asarray(observations)
@@ -117,10 +118,7 @@ class FlightPolicy:
         return self._crew
 
     def __getstate__(self) -> dict[str, object]:
-        return {"name": self.name, "nodes": self.nodes or None, "threads": self.threads}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+        return self.__dict__ | {"_crew": None, "_of": None}  # agents are made anew
 
 
 class Demonstrations(NamedTuple):
