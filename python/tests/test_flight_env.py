@@ -148,6 +148,12 @@ def test_the_random_stream_is_the_starters_and_can_be_led() -> None:
     ours.np_random = np.random.Generator(np.random.MT19937(1))
     with pytest.raises(ValueError, match="PCG64"):
         ours.reset()
+    for env in (ours, stock):
+        before = env.np_random
+        first = env.reset(seed=6)[0]
+        assert env.np_random is not before  # a seed makes another generator
+    assert np.array_equal(first, ours.reset(seed=6)[0])
+    assert ours.np_random.bit_generator.state == stock.np_random.bit_generator.state
 
 
 def test_without_a_seed_two_environments_differ() -> None:
@@ -217,7 +223,10 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stderr == ""
-    assert done.stdout.startswith("True\nimport of gymnasium")
+    assert done.stdout.startswith(
+        "True\nskyrail.flight.Flight4DEnv needs Gymnasium 1.1 or later, "
+        "pip install 'gymnasium>=1.1': import of gymnasium"
+    )
 
 
 # ---------------------------------------------------------------------- what is refused
@@ -521,6 +530,10 @@ def test_info_is_a_dict_in_every_way() -> None:
     info = fresh()
     info["mine"] = 1
     assert list(info) == [*want, "mine"]
+    info = fresh()
+    info[7] = info["clearances"] = "mine"  # any key, and one that is there
+    np.testing.assert_equal(dict(info), want | {"clearances": "mine", 7: "mine"})
+    assert list(info) == [*want, 7]
     info = fresh()
     del info["n"]
     assert "n" not in info

@@ -16,6 +16,7 @@ is installed.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ._core import Conflict, FlightState
@@ -26,17 +27,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Conflict", "Flight4DEnv", "FlightState", "FlightVectorEnv"]
 
+_MODULES = {"Flight4DEnv": ".env", "FlightVectorEnv": ".vector"}  # of what needs Gymnasium
+
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - classes that are imported when asked for
-    if name == "Flight4DEnv":
-        from .env import Flight4DEnv
-
-        return Flight4DEnv
-    if name == "FlightVectorEnv":
-        from .vector import FlightVectorEnv
-
-        return FlightVectorEnv
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(_MODULES[name], __name__), name)
+    except ImportError as error:
+        raise ImportError(
+            f"{__name__}.{name} needs Gymnasium 1.1 or later, pip install 'gymnasium>=1.1': {error}"
+        ) from error
 
 
 def _register() -> None:

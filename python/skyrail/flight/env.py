@@ -188,6 +188,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
             seed = one_seed(seed)
             self._np_random_seed = seed
             self._sectors.reset(np.array([seed], np.uint64), None, None)
+            self._rng = None  # np_random is another generator from now on, as Gymnasium has it
         else:
             if self._rng is not None:
                 self._sectors.set_stream(0, self._rng.bit_generator.state)
