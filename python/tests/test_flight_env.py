@@ -407,6 +407,31 @@ def test_a_copy_goes_on_alike_and_by_itself(way: str, led: bool) -> None:
     env.step(0)
 
 
+class Named(Flight4DEnv):
+    """An environment with a constructor of its own, whose reward is a method."""
+
+    def __init__(self, labels: list[str]) -> None:
+        super().__init__(max_steps=9, reward=self.priced)
+        self.labels = labels
+
+    def priced(self, state: FlightState) -> float:
+        return -1.0 * len(self.labels) * state.issued
+
+
+@pytest.mark.parametrize("way", _ways_to_copy())
+def test_a_subclass_is_copied_with_what_it_has(way: str) -> None:
+    env = Named(["mine"])
+    env.reset(seed=1)
+    made = _ways_to_copy()[way](env)
+    assert type(made) is Named
+    assert made.labels == ["mine"]
+    assert (made.labels is env.labels) == (way == "copy")
+    made.labels = ["mine", "another"]
+    assert env.step(1)[1] == -1.0
+    if way != "copy":  # in which the method is still that of the other
+        assert made.step(1)[1] == -2.0
+
+
 def test_a_copy_before_the_first_reset() -> None:
     made = pickle.loads(pickle.dumps(Flight4DEnv()))
     with pytest.raises(gymnasium.error.ResetNeeded):

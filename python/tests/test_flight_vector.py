@@ -30,7 +30,7 @@ def _same_infos(got: dict[str, Any], want: dict[str, Any]) -> None:
         if key == "final_obs":
             for a, b in zip(got[key], value, strict=True):
                 assert (a is None) == (b is None)
-                assert a is None or np.array_equal(a, b)
+                assert data_equivalence(a, b)
         elif key == "final_info":
             assert set(got[key]) == set(value)
             marks = want["_final_info"]
@@ -41,16 +41,50 @@ def _same_infos(got: dict[str, Any], want: dict[str, Any]) -> None:
             assert data_equivalence(got[key], value), key
 
 
-@pytest.mark.parametrize("own", [False, True], ids=["stock", "own functions"])
+OWN: dict[str, dict[str, Any]] = {
+    "stock": {},
+    "own functions": {
+        "observation": lambda s: np.concatenate([s.level, s.speed], -1),
+        "observation_space": spaces.Box(0, 1000, (10,), np.float64),
+        "reward": lambda s: s.stock_reward - 2.0 * s.issued + 0.1 * s.action + s.step_idx,
+    },
+    "own reward": {"reward": lambda s: 1.0 * s.issued},
+    "a dict": {
+        "observation": lambda s: {
+            "where": {"position": s.position, "level": s.level},
+            "step": s.step_idx,
+            "masks": s.action_masks,
+        },
+        "observation_space": spaces.Dict(
+            {
+                "step": spaces.Discrete(100),
+                "where": spaces.Dict(
+                    {
+                        "level": spaces.Box(0, 500, (5,), np.float32),
+                        "position": spaces.Box(-np.inf, np.inf, (5, 2), np.float64),
+                    }
+                ),
+                "masks": spaces.MultiBinary(36),
+            }
+        ),
+    },
+    "a tuple": {
+        "observation": lambda s: (s.speed, s.step_idx, [s.hold_left]),
+        "observation_space": spaces.Tuple(
+            (
+                spaces.Box(0, 1000, (5,), np.float64),
+                spaces.Box(0, 100, (), np.float32),
+                spaces.Tuple((spaces.MultiDiscrete([9] * 5),)),
+            )
+        ),
+    },
+}
+
+
+@pytest.mark.parametrize("own", OWN)
 @pytest.mark.parametrize("mode", MODES, ids=str)
-def test_it_is_gymnasiums_sync_vector_env(mode: AutoresetMode, own: bool) -> None:
-    options: dict[str, Any] = {"max_steps": 15}
-    if own:
-        options |= {
-            "observation": lambda s: np.concatenate([s.level, s.speed], -1),
-            "observation_space": spaces.Box(0, 1000, (10,), np.float64),
-            "reward": lambda s: s.stock_reward - 2.0 * s.issued + 0.1 * s.action + s.step_idx,
-        }
+def test_it_is_gymnasiums_sync_vector_env(mode: AutoresetMode, own: str) -> None:
+    options: dict[str, Any] = {"max_steps": 15} | OWN[own]
     n = 7
     ours = FlightVectorEnv(n, autoreset_mode=mode, **options)
     theirs = SyncVectorEnv([lambda: Flight4DEnv(**options)] * n, autoreset_mode=mode)
@@ -78,6 +112,103 @@ def test_it_is_gymnasiums_sync_vector_env(mode: AutoresetMode, own: bool) -> Non
                 got = ours.reset(options={"reset_mask": ended})
                 want = theirs.reset(options={"reset_mask": ended})
                 assert data_equivalence(got[0], want[0])
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_final_observations_stay(own: str) -> None:
+    """They are of the step that ended the episode, also if the arrays are the engine's own."""
+    options: dict[str, Any] = {"max_steps": 3, "autoreset_mode": "SameStep"} | OWN[own]
+    env, want = FlightVectorEnv(2, copy=False, **options), FlightVectorEnv(2, **options)
+    kept = []
+    for each in (env, want):
+        each.reset(seed=1)
+        for _ in range(3):
+            infos = each.step([1, 2])[4]
+        kept.append(infos["final_obs"].tolist())
+        for _ in range(3):
+            each.step([1, 2])
+    assert data_equivalence(kept[0], kept[1])
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+@pytest.mark.parametrize("raised_by", ["reward", "observation"])
+def test_after_an_error_in_ones_own_function(mode: AutoresetMode, raised_by: str) -> None:
+    """The step has been flown, and what follows the end of an episode follows."""
+    broken = False
+
+    def observation(state: FlightState) -> np.ndarray:
+        if broken and raised_by == "observation":
+            raise ZeroDivisionError("mine")
+        return state.level
+
+    def reward(state: FlightState) -> np.ndarray:
+        if broken and raised_by == "reward":
+            raise ZeroDivisionError("mine")
+        return 1.0 * state.issued
+
+    space = spaces.Box(0, 500, (5,), np.float64)
+    own = {"observation": observation, "observation_space": space, "reward": reward}
+    env, same = (FlightVectorEnv(3, autoreset_mode=mode, max_steps=4, **own) for _ in range(2))
+    env.reset(seed=1)
+    same.reset(seed=1)
+    rng = np.random.default_rng(0)
+    for step in range(1, 14):
+        actions = rng.integers(0, 36, 3)
+        want = same.step(actions)
+        if step % 4 == 0 or step in (5, 7):  # the last of an episode, the one after, another
+            broken = True
+            with pytest.raises(ZeroDivisionError, match="mine"):
+                env.step(actions)
+            broken = False
+        else:
+            got = env.step(actions)
+            assert data_equivalence(got[:4], want[:4])
+            _same_infos(got[4], want[4])
+        assert env.state.step_idx.tolist() == same.state.step_idx.tolist()
+        if mode == AutoresetMode.DISABLED and (want[2] | want[3]).all():
+            with pytest.raises(RuntimeError, match="has ended"):
+                env.step(actions)
+            env.reset()
+            same.reset()
+    assert env.state.step_idx.max() < 4
+
+
+def test_an_observation_that_its_space_does_not_have_is_refused() -> None:
+    levels = {"level": spaces.Box(0, 500, (5,))}
+    for space, made, about in (
+        (spaces.Dict(levels), {"speed": 0}, r"has \['speed'\], its space asks for \['level'\]"),
+        (spaces.Dict(levels), [0], "has a list, its space asks for"),
+        (spaces.Dict(levels), {"level": np.zeros(5)}, r"shape \(5,\), its space asks for \(3, 5\)"),
+        (spaces.Tuple([levels["level"]]), np.zeros((3, 5)), "not a tuple of 1"),
+        (spaces.Tuple([levels["level"]]), (), "not a tuple of 1"),
+    ):
+        env = FlightVectorEnv(3, observation=lambda _, m=made: m, observation_space=space)
+        with pytest.raises(ValueError, match=about):
+            env.reset(seed=1)
+
+
+class Named(FlightVectorEnv):
+    """An environment with a constructor of its own, whose reward is a method."""
+
+    def __init__(self, labels: list[str]) -> None:
+        super().__init__(3, max_steps=9, reward=self.priced)
+        self.labels = labels
+
+    def priced(self, state: FlightState) -> np.ndarray:
+        return -1.0 * len(self.labels) * state.issued
+
+
+@pytest.mark.parametrize("way", ["pickle", "deepcopy"])
+def test_a_subclass_is_copied_with_what_it_has(way: str) -> None:
+    env = Named(["mine"])
+    env.reset(seed=1)
+    made = copy.deepcopy(env) if way == "deepcopy" else pickle.loads(pickle.dumps(env))
+    assert type(made) is Named
+    assert made.labels == ["mine"]
+    assert made.labels is not env.labels
+    made.labels.append("another")
+    assert env.step([1, 2, 3])[1].tolist() == [-1.0] * 3
+    assert made.step([1, 2, 3])[1].tolist() == [-2.0] * 3
 
 
 def test_results_do_not_depend_on_threads() -> None:
@@ -267,14 +398,6 @@ def test_more_refusals() -> None:
     for call in (lambda: env.step([0, 0, 0]), env.reset, env.action_masks, lambda: env.state):
         with pytest.raises(_native.ClosedError):
             call()
-    space = spaces.Dict({"level": spaces.Box(0, 500, (5,))})
-    with pytest.raises(ValueError, match="must be arrays"):
-        FlightVectorEnv(
-            2,
-            autoreset_mode="SameStep",
-            observation=lambda state: {"level": state.level},
-            observation_space=space,
-        )
     odd = FlightVectorEnv(2, reward=lambda state: 0.0)
     odd.reset(seed=1)
     with pytest.raises(ValueError, match=r"rewards have the shape \(\)"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -92,6 +93,8 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
 
     One's own observation and reward: `observation(state)` returns an array of `observation_space`,
     `reward(state)` a number; `state` is a FlightState. What counts in the challenge stays the same.
+    What they raise comes through: the step has been flown by then, or the episode begun, and only
+    what would have been returned is lost.
 
     State: `state`, a FlightState, and under the reference's names n, m, alt0, v0, s_total, s_flown,
     t_target, t_exit_actual, hold_left, pulse_left, pulse_sign, step_idx, n_clearances, n_invalids,
@@ -436,8 +439,20 @@ def own_observation(
     space: spaces.Space[Any],
     envs: tuple[int, ...],
 ) -> Any:  # noqa: ANN401 - an element of the space
-    """What one's own function makes of a state: a copy, of the right type and shape."""
-    made = function(state)
+    """What one's own function makes of a state: a copy, of the right types and shapes."""
+    return _element(function(state), space, envs)
+
+
+def _element(made: Any, space: spaces.Space[Any], envs: tuple[int, ...]) -> Any:  # noqa: ANN401
+    if isinstance(space, spaces.Dict):
+        if not isinstance(made, Mapping) or set(made) != set(space.spaces):
+            has = list(made) if isinstance(made, Mapping) else f"a {type(made).__name__}"
+            raise ValueError(f"the observation has {has}, its space asks for {list(space.spaces)}")
+        return {key: _element(made[key], part, envs) for key, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        if not isinstance(made, tuple | list) or len(made) != len(space.spaces):
+            raise ValueError(f"the observation is not a tuple of {len(space.spaces)}")
+        return tuple(_element(m, part, envs) for m, part in zip(made, space.spaces, strict=True))
     if isinstance(space, spaces.Box | spaces.MultiBinary | spaces.MultiDiscrete | spaces.Discrete):
         array = np.array(made, dtype=space.dtype)
         want = (*envs, *space.shape)
@@ -446,7 +461,7 @@ def own_observation(
                 f"the observation has the shape {array.shape}, its space asks for {want}"
             )
         return array
-    return made
+    return copy.deepcopy(made)
 
 
 class Info(LateDict):

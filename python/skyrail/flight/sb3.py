@@ -67,7 +67,11 @@ class FlightVecEnv(VecEnv):
         self,
     ) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Fly one step everywhere."""
-        observations, rewards, terminated, truncated, final = self.vector.step(self._actions)
+        try:
+            observations, rewards, terminated, truncated, final = self.vector.step(self._actions)
+        except BaseException:  # of one's own functions; the next episodes have begun
+            self._returns[self.vector._ended] = self._lengths[self.vector._ended] = 0
+            raise
         self._returns += rewards
         self._lengths += 1
         dones = terminated | truncated

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -66,7 +67,9 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
 
     One's own observation and reward: `observation(state)` returns (num_envs, *observation_space
     .shape), `reward(state)` returns (num_envs,); `state` is a FlightState of all environments.
-    `observation_space` is that of one environment.
+    `observation_space` is that of one environment; for a Dict or a Tuple return one of such arrays.
+    What they raise comes through: the step has been flown by then, whatever was to follow the end
+    of an episode follows, and only what step() would have returned is lost.
 
     Copying and pickling work; after close() every call raises ClosedError.
     """
@@ -117,13 +120,6 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         self.mask_offset = parameters.mask_offset
         self.single_action_space = spaces.Discrete(parameters.n_actions)
         self.single_observation_space = space_of(parameters, observation, observation_space)
-        if (
-            self.autoreset_mode is AutoresetMode.SAME_STEP
-            and self.single_observation_space.shape is None
-        ):
-            raise ValueError(
-                "SameStep keeps final observations, which must be arrays: not such a space"
-            )
         self._own_observation = observation
         self._own_reward = reward
         self._begin(parameters)
@@ -231,25 +227,29 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         fresh = self._ended & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
         sectors.step(actions)
         np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
-        rewards = sectors.rewards
-        if self._own_reward is not None:
-            rewards = np.array(self._own_reward(self._state), np.float64)
-            if rewards.shape != (self.num_envs,):
-                raise ValueError(
-                    f"the rewards have the shape {rewards.shape}, not ({self.num_envs},)"
-                )
-            rewards[fresh] = 0.0
-        outcome = self._outcome(rewards)
-        observations = self._observe()
-        final = None
-        if self._resets_itself and self._ended.any():
-            marks, rows = self._ended.copy(), self._ended.nonzero()[0]
-            figures = sectors.counts[rows], sectors.figures[rows]
-            final = Final(marks, rows, observations[rows], *figures)
+        if not self._resets_itself or not self._ended.any():
+            outcome = self._outcome(self._rewards(fresh))
+            return (self._observe(), *outcome, self._infos(self._everyone))
+        marks, rows = self._ended.copy(), self._ended.nonzero()[0]
+        figures = sectors.counts[rows], sectors.figures[rows]
+        try:
+            outcome = self._outcome(self._rewards(fresh))
+            last = self._observe()
+            observations = [_row(last, self.single_observation_space, i) for i in rows.tolist()]
+        finally:  # the next episodes begin, whatever one's own functions raise
             sectors.reset(None, None, marks)
-            observations = self._observe()
-        infos = self._infos(self._everyone, final)
-        return (observations, *outcome, infos)
+        infos = self._infos(self._everyone, Final(marks, rows, observations, *figures))
+        return (self._observe(), *outcome, infos)
+
+    def _rewards(self, fresh: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """One's own, or the challenge's; 0 for those that this step has reset."""
+        if self._own_reward is None:
+            return self._sectors.rewards
+        rewards = np.array(self._own_reward(self._state), np.float64)
+        if rewards.shape != (self.num_envs,):
+            raise ValueError(f"the rewards have the shape {rewards.shape}, not ({self.num_envs},)")
+        rewards[fresh] = 0.0
+        return rewards
 
     def _outcome(
         self, rewards: NDArray[np.float64]
@@ -335,12 +335,6 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         for array, values in zip(self._sectors.last, last, strict=True):
             array[:] = values
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> FlightVectorEnv:
-        made = type(self).__new__(type(self))
-        memo[id(self)] = made
-        made.__setstate__(self.__getstate__())
-        return made
-
 
 class Figures(NamedTuple):
     """What infos tell of E environments: Sectors.counts and Sectors.figures of a moment."""
@@ -366,7 +360,7 @@ class Final(NamedTuple):
 
     marks: NDArray[np.bool_]  # of all E
     rows: NDArray[np.intp]
-    observations: NDArray[Any]
+    observations: Sequence[Any]  # for each of them
     counts: NDArray[np.int64]
     figures: NDArray[np.float64]
 
@@ -394,3 +388,14 @@ class Infos(LateDict):
 
     def _work_out(self, raw: tuple[Figures | None, Final | None]) -> dict[str, Any]:
         return {key: value for part in raw if part for key, value in part.infos().items()}
+
+
+def _row(observations: Any, space: spaces.Space[Any], i: int) -> Any:  # noqa: ANN401 - of the space
+    """A copy of the observation of environment i."""
+    if isinstance(space, spaces.Dict):
+        return {key: _row(observations[key], part, i) for key, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(_row(o, part, i) for o, part in zip(observations, space.spaces, strict=True))
+    if isinstance(observations, np.ndarray):
+        return np.array(observations[i])
+    return deepcopy(observations[i])
