@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -363,10 +363,14 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         self.__dict__.update(state)
         self._begin(parameters)
         if begun:
-            self._sectors.load(0, saved)
-            for array, value in zip(self._sectors.last, last, strict=True):
-                array[0] = value
-        self._begun = begun
+            self._go_on(saved, last)
+
+    def _go_on(self, saved: bytes, last: Sequence[Any]) -> None:
+        """Be where Sectors.save was called; last: one of each of Sectors.last."""
+        self._sectors.load(0, saved)
+        for array, value in zip(self._sectors.last, last, strict=True):
+            array[0] = value
+        self._begun = True
 
 
 class Flight(NamedTuple):

@@ -100,9 +100,19 @@ class FlightVecEnv(VecEnv):
         return self.vector.action_masks()
 
     def get_attr(self, attr_name: str, indices: _Indices = None) -> list[Any]:
-        """An attribute of the environments, the same for all."""
-        value = getattr(self if attr_name == "render_mode" else self.vector, attr_name)
-        return [value for _ in self._get_indices(indices)]
+        """An attribute of Flight4DEnv, of each environment as it is now."""
+        if attr_name == "render_mode":  # of which there are none
+            return [None for _ in self._get_indices(indices)]
+        made = (self.vector._environment(i) for i in self._get_indices(indices))
+        return [getattr(env, attr_name) for env in made]
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether the environments have an attribute."""
+        try:
+            self.get_attr(attr_name, 0)  # they are all alike
+        except AttributeError:
+            return False
+        return True
 
     def set_attr(self, attr_name: str, value: Any, indices: _Indices = None) -> None:  # noqa: ANN401
         """Not possible: the environments live in the engine."""

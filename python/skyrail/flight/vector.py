@@ -28,7 +28,7 @@ from ._core import (
     RewardFunction,
     Sectors,
 )
-from .env import own_observation, space_of
+from .env import Flight4DEnv, own_observation, space_of
 
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -299,6 +299,21 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
     def set_n_range(self, lo: int, hi: int) -> None:
         """Let lo..hi aircraft converge, in every environment from its next reset on."""
         self._sectors.set_n_range(lo, hi)
+
+    def _environment(self, i: int) -> Flight4DEnv:
+        """A copy of environment i, which goes on by itself."""
+        sectors = self._sectors
+        space = self.single_observation_space if self._own_observation is not None else None
+        made = Flight4DEnv(
+            **sectors.parameters._asdict(),
+            gamma=self.gamma,
+            observation=self._own_observation,
+            observation_space=space,
+            reward=self._own_reward,
+        )
+        if self._begun:
+            made._go_on(sectors.save(i), [array[i] for array in sectors.last])
+        return made
 
     def close(self, **kwargs: object) -> None:
         """Give the engine's memory and threads back. Closing again does nothing."""

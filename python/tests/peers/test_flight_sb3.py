@@ -8,16 +8,18 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
+from gymnasium.utils.env_checker import data_equivalence
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMonitor
 
-from skyrail.flight import Flight4DEnv
+from skyrail.flight import Flight4DEnv, FlightState
 from skyrail.flight.sb3 import FlightVecEnv
 
 
@@ -33,15 +35,31 @@ def test_the_checker_finds_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize("own", [False, True], ids=["stock", "own functions"])
-def test_it_is_a_dummy_vec_env_of_monitored_environments(own: bool) -> None:
-    options: dict[str, Any] = {"max_steps": 12}
-    if own:
-        options |= {
-            "observation": lambda s: s.speed,
-            "observation_space": spaces.Box(0, 1000, (5,), np.float32),
-            "reward": lambda s: -1.0 * s.issued,
-        }
+OWN: dict[str, dict[str, Any]] = {
+    "stock": {},
+    "own functions": {
+        "observation": lambda s: s.speed,
+        "observation_space": spaces.Box(0, 1000, (5,), np.float32),
+        "reward": lambda s: -1.0 * s.issued,
+    },
+    "a dict": {
+        "observation": lambda s: {"speed": s.speed, "step": s.step_idx},
+        "observation_space": spaces.Dict(
+            {"speed": spaces.Box(0, 1000, (5,), np.float32), "step": spaces.Discrete(99)}
+        ),
+    },
+    "a tuple": {
+        "observation": lambda s: (s.speed, s.level),
+        "observation_space": spaces.Tuple(
+            (spaces.Box(0, 1000, (5,), np.float32), spaces.Box(0, 999, (5,), np.float64))
+        ),
+    },
+}
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_it_is_a_dummy_vec_env_of_monitored_environments(own: str) -> None:
+    options: dict[str, Any] = {"max_steps": 12} | OWN[own]
     n = 6
     ours = FlightVecEnv(n, **options)
     theirs = DummyVecEnv([lambda: Monitor(Flight4DEnv(**options))] * n)
@@ -52,14 +70,13 @@ def test_it_is_a_dummy_vec_env_of_monitored_environments(own: bool) -> None:
     for seed in (5, None):
         if seed is not None:
             assert list(ours.seed(seed)) == list(theirs.seed(seed))
-        assert np.array_equal(ours.reset(), theirs.reset())
+        assert data_equivalence(_plain(ours.reset()), _plain(theirs.reset()))
         for _ in range(40):
             assert np.array_equal(get_action_masks(ours), get_action_masks(theirs))
             actions = rng.integers(0, 36, n)
             got, want = ours.step(actions), theirs.step(actions)
             for a, b in zip(got[:3], want[:3], strict=True):
-                assert np.array_equal(a, b)
-                assert a.dtype == b.dtype
+                assert data_equivalence(_plain(a), _plain(b))
             for done, a, b in zip(got[2], got[3], want[3], strict=True):
                 if not done:
                     assert a == {}
@@ -67,9 +84,77 @@ def test_it_is_a_dummy_vec_env_of_monitored_environments(own: bool) -> None:
                 assert set(a) == set(b)
                 assert a["episode"]["l"] == b["episode"]["l"]
                 assert a["episode"]["r"] == pytest.approx(b["episode"]["r"], abs=1e-6)
+                last = a.pop("terminal_observation"), b.pop("terminal_observation")
+                assert data_equivalence(*last)
                 for key in set(a) - {"episode"}:
                     np.testing.assert_array_equal(a[key], b[key], err_msg=key)
                     assert type(a[key]) is type(b[key]), key
+
+
+def _plain(observation: Any) -> Any:  # noqa: ANN401 - an observation
+    """With a dict where they have an OrderedDict."""
+    return dict(observation) if isinstance(observation, dict) else observation
+
+
+ATTRIBUTES = (
+    *("n_flights", "n_actions", "max_steps", "n_lo", "n_hi", "gamma", "w_safe", "mask_offset"),
+    *("action_space", "observation_space", "render_mode", "metadata", "spec", "DT", "vel_max"),
+    *("n", "m", "step_idx", "alt0", "hold_left", "n_clearances", "congestion_total", "collided"),
+)
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_attributes_are_those_of_a_dummy_vec_env(own: str) -> None:
+    options: dict[str, Any] = {"max_steps": 12, "gamma": 0.5} | OWN[own]
+    ours = FlightVecEnv(3, **options)
+    theirs = DummyVecEnv([lambda: Flight4DEnv(**options)] * 3)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        ours.get_attr("n")
+    for env in (ours, theirs):
+        env.env_method("set_n_range", 1, 5)
+        env.seed(4)
+        env.reset()
+    for _ in range(16):
+        for env in (ours, theirs):
+            env.step(np.array([1, 9, 2]))
+        for name in ATTRIBUTES:
+            for indices in (None, [2, 0], 1):
+                got, want = ours.get_attr(name, indices), theirs.get_attr(name, indices)
+                np.testing.assert_equal(got, want, err_msg=name)
+                assert [type(a) for a in got] == [type(b) for b in want], name
+        for got, want in zip(ours.get_attr("np_random"), theirs.get_attr("np_random"), strict=True):
+            assert got.bit_generator.state == want.bit_generator.state
+    for name in (*ATTRIBUTES, "action_masks", "nothing"):
+        assert ours.has_attr(name) == theirs.has_attr(name) == (name != "nothing")
+    with pytest.raises(AttributeError, match="nothing"):
+        ours.get_attr("nothing")
+
+
+def test_after_an_error_in_ones_own_function() -> None:
+    """Length and return are of the episode at hand, without the step whose rewards got lost."""
+    broken = False
+
+    def reward(state: FlightState) -> np.ndarray:
+        if broken:
+            raise ZeroDivisionError("mine")
+        return np.ones_like(state.stock_reward)
+
+    env = FlightVecEnv(2, max_steps=5, reward=reward)
+    env.reset()
+    idle = np.zeros(2, int)
+    lengths = []
+    for step in range(1, 21):
+        broken = step in (5, 12)  # the end of an episode, and amid another
+        if broken:
+            with pytest.raises(ZeroDivisionError, match="mine"):
+                env.step(idle)
+            continue
+        _, _, dones, infos = env.step(idle)
+        if dones.any():
+            assert dones.all()
+            assert infos[0]["episode"]["r"] == infos[0]["episode"]["l"]
+            lengths.append(infos[0]["episode"]["l"])
+    assert lengths == [5, 4, 5]
 
 
 def test_methods_and_attributes() -> None:
