@@ -6,11 +6,11 @@ class LibraryError(ImportError):
 
 
 class ClosedError(RuntimeError):
-    """The environment was closed."""
+    """The environment or policy was closed."""
 
 
 class StaleError(ClosedError):
-    """The environment was made before this process was forked off."""
+    """The environment or policy was made before this process was forked off."""
 
 
 class ResetNeededError(RuntimeError):

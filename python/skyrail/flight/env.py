@@ -89,7 +89,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
     max_steps of 2 s; hold_steps H: a level manoeuvre flies H-1 moves, a speed pulse 2H; w_safe,
     w_clearance and collision_rate weigh the reward; gamma is only kept for who trains; seed is
     accepted and does nothing. The ranked scenario is the first four at their defaults. ValueError
-    says what is wrong with one.
+    or TypeError says what is wrong with one.
 
     One's own observation and reward: `observation(state)` returns an array of `observation_space`,
     `reward(state)` a number; `state` is a FlightState. What counts in the challenge stays the same.
@@ -101,8 +101,9 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
     per_aircraft_clearances, touched, collided, last_congestion, congestion_total; sim.flights are
     the aircraft. All are to be read, not written, and arrays are copies.
 
-    An environment can be copied and pickled, and then goes on alike. After close() every call
-    raises ClosedError. It flies by one thread: give each thread an environment of its own.
+    An environment can be copied and pickled, and then goes on alike, with what a subclass added.
+    After close() every call raises ClosedError. It flies by one thread: give each thread an
+    environment of its own.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}

@@ -71,7 +71,8 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
     What they raise comes through: the step has been flown by then, whatever was to follow the end
     of an episode follows, and only what step() would have returned is lost.
 
-    Copying and pickling work; after close() every call raises ClosedError.
+    MemoryError if there is no room for so many. Copying and pickling work, with what a subclass
+    added; after close() every call raises ClosedError.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
