@@ -362,6 +362,9 @@ func (e *Env) Seed() Seed { return e.seed }
 // Stream is a copy of the environment's random stream.
 func (e *Env) Stream() numpyrand.RandomState { return e.rng }
 
+// SetStream makes the environment draw from another stream from now on; seed tells where that comes from.
+func (e *Env) SetStream(stream numpyrand.RandomState, seed Seed) { e.rng, e.seed = stream, seed }
+
 // Effects are copies of the environment's effects, with their state.
 func (e *Env) Effects() []Effect {
 	copies := make([]Effect, len(e.effects))

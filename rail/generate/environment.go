@@ -98,12 +98,19 @@ type Products struct {
 
 // Generate runs the generators, but for those whose product is given. Errors about the parameters are ParameterErrors.
 func Generate(p Parameters) (*Products, error) {
-	return generate(p, numpyrand.NewHashedRandomState(p.Seed))
+	made, err := generate(p, numpyrand.NewHashedRandomState(p.Seed))
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
 }
 
 // Regenerate begins another episode of an environment that these parameters made, on a new railway with new trains: the
 // reference's reset(random_seed=seed). With a seed the environment's stream begins anew, without it goes on. The effects
 // keep their state, as in [rail.Env.Reset]; e stays as it is.
+//
+// If nothing can be made, e stays as it is but for its stream, which is where the generators gave up. So another call without
+// a seed makes another railway, as in the reference.
 //
 // The bookkeeping of rewards begins anew. (In the reference a train goes on with the stops that the one of its handle
 // visited before.)
@@ -112,6 +119,7 @@ func Regenerate(e *rail.Env, p Parameters, seed *uint64) (*rail.Env, error) {
 	reseed(&state, seed)
 	products, err := generate(p, state.Stream)
 	if err != nil {
+		e.SetStream(products.stream, state.Seed)
 		return nil, err
 	}
 	return products.open(state, e.RewardFunctions())
@@ -129,40 +137,49 @@ func reseed(s *rail.Snapshot, seed *uint64) {
 	s.Seed.Value, s.Seed.Given = *seed, true
 }
 
+// generate is Generate on a stream. After an error too it returns the products so far, with the stream.
 func generate(p Parameters, stream numpyrand.RandomState) (*Products, error) {
 	made := &Products{Rail: p.Given.Rail, Line: p.Given.Line, Timetable: p.Given.Timetable, parameters: p, stream: stream}
+	return made, made.complete()
+}
+
+func (made *Products) complete() error {
+	p := &made.parameters
 	if made.Rail == nil {
 		rng := &made.stream
 		if p.Legacy {
 			if p.Seed > math.MaxUint32 {
-				return nil, &ParameterError{"seed", p.Seed, "the legacy generator takes seeds below 2^32"}
+				return &ParameterError{"seed", p.Seed, "the legacy generator takes seeds below 2^32"}
 			}
 			own := numpyrand.NewRandomState(uint32(p.Seed))
 			rng = &own
 		}
 		var err error
 		if made.Rail, err = p.Rail.Generate(p.Width, p.Height, rng); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if made.Line != nil && made.Timetable != nil {
-		return made, nil
+		return nil
 	}
 	r, err := NewRailway(made.Rail)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if made.Line == nil {
 		if made.Line, err = p.Line.Generate(r, p.Agents, &made.stream); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if made.Timetable == nil {
+		if why := unequal(made.Line); why != "" && p.Given.Line == nil {
+			return &ParameterError{"line_length", p.Line.LineLength, why + "; want another seed, or line_length 2"}
+		}
 		if made.Timetable, err = Timetable(r, made.Line, &made.stream); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return made, nil
+	return nil
 }
 
 // Environment puts the products together, at the start of an episode.

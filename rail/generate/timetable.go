@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -17,14 +18,21 @@ import (
 // The reference takes it that all trains have as many stops as the first, and so does this: it is an error if not. Only
 // the first alternative of each stop counts.
 func Timetable(r *Railway, line *railfile.LineProduct, rng *numpyrand.RandomState) (*railfile.TimetableProduct, error) {
-	for i := range line.Stops {
-		if len(line.Stops[i]) != len(line.Stops[0]) {
-			return nil, &ParameterError{"line_length", len(line.Stops[0]), fmt.Sprintf(
-				"train %d has %d stops and train 0 has %d, as no way leads on from one of them, and the timetable needs as many for all; want another seed, or line_length 2",
-				i, len(line.Stops[i]), len(line.Stops[0]))}
-		}
+	if why := unequal(line); why != "" {
+		return nil, errors.New(why)
 	}
 	return timetable(r, line, rng)
+}
+
+// unequal says which train has another number of stops than the first, if one has.
+func unequal(line *railfile.LineProduct) string {
+	for i := range line.Stops {
+		if n, want := len(line.Stops[i]), len(line.Stops[0]); n != want {
+			return fmt.Sprintf("train %d has %d stops and train 0 has %d, as no way leads on from one of them, and the timetable needs as many for all",
+				i, n, want)
+		}
+	}
+	return ""
 }
 
 // timetable is Timetable for trains with any numbers of stops.
