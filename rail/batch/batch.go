@@ -25,7 +25,9 @@ import (
 	"skyrail/rail"
 )
 
-// Autoreset says what follows the end of an episode.
+// Autoreset says what follows the end of an episode. A step that cannot reset an environment, as no railway comes of its
+// stream, leaves it at its end and is no error itself, so that nobody loses what came of it. The steps after it are, in which
+// nothing moves, until Reset.
 type Autoreset int
 
 // The modes, as Gymnasium's AutoresetMode.
@@ -92,6 +94,7 @@ type world struct {
 	alive   []bool  // of each train whether it is one of them
 	ended   bool    // the episode is over
 	begun   bool    // it may be stepped
+	why     error   // if not: why the step before could not begin another episode; nil: none has begun
 	episode int     // counts what the environment has been, so that others notice a change
 	err     error   // of the job at hand
 	actions []rail.Action
@@ -149,7 +152,7 @@ func of(worlds []world, o Options) *Batch {
 		w := &worlds[i]
 		b.trains = max(b.trains, w.env.Trains())
 		w.actions, w.alive = make([]rail.Action, w.env.Trains()), make([]bool, w.env.Trains())
-		w.ended = w.env.AllDone()
+		w.ended = w.env.AllDone() && w.why == nil
 		w.countLive()
 	}
 	b.stepOne = func(i int) {
@@ -231,7 +234,7 @@ func join(batches []*Batch, o Options) *Batch {
 	for _, b := range batches {
 		for i := range b.worlds {
 			w := &b.worlds[i]
-			c := world{env: w.env.Clone(), source: w.source, begun: w.begun}
+			c := world{env: w.env.Clone(), source: w.source, begun: w.begun, why: w.why}
 			if f := c.env.RewardFunctions(); len(f) != 1 || f[0] != o.Rewards {
 				c.env.SetRewards(o.Rewards)
 			}
@@ -255,7 +258,7 @@ func (b *Batch) Put(i int, e *rail.Env) error {
 			e.Network().Height(), e.Network().Width(), w.env.Network().Height(), w.env.Network().Width())
 	}
 	w.env.CopyFrom(e)
-	w.begun = true
+	w.begun, w.why = true, nil
 	w.episode++
 	if f := w.env.RewardFunctions(); len(f) != 1 || f[0] != b.options.Rewards {
 		w.env.SetRewards(b.options.Rewards)
@@ -281,7 +284,8 @@ func (b *Batch) Check(i int) error {
 
 // Reset begins an episode in the environments chosen by which, all if it is nil, and writes their rows. Environment i
 // is reset with seeds[i]; where seeded is false, or if there are no seeds, its stream goes on. If seeded is nil, all are
-// seeded. The error is that of the first environment that has one, which keeps the episode it had; the others are reset.
+// seeded. The error is that of the first environment that has one, which keeps the episode it had; the others are reset. If
+// no railway could be made, another Reset without a seed tries the next one along the stream.
 func (b *Batch) Reset(seeds []uint64, seeded, which []bool) error {
 	for _, a := range []struct {
 		name string
@@ -330,7 +334,7 @@ func (b *Batch) restart(i int, seed *uint64) error {
 		return err
 	}
 	w.env = e
-	w.begun, w.ended = true, false
+	w.begun, w.why, w.ended = true, nil, false
 	w.episode++
 	w.countLive()
 	b.began(i)
@@ -353,8 +357,8 @@ var ErrNotBegun = errors.New("no episode has begun: reset first")
 
 // Step gives every train its action, E x N of them, and writes all rows. Those of padding and of trains that are done are
 // not looked at. If another is not an action, the error says which; it is an error too if an environment needs a reset,
-// or is over and the mode is Disabled. Then nothing has changed. Another error is the first one of [rail.Env.Step]; the
-// other environments are stepped, and that one has to be reset.
+// could not be reset by the step before, or is over and the mode is Disabled. Then nothing has changed. Another error is the
+// first one of [rail.Env.Step]; the other environments are stepped, and that one has to be reset.
 func (b *Batch) Step(actions []int8) error {
 	if err := ready(b, actions); err != nil {
 		return err
@@ -401,9 +405,11 @@ func ready[T int8 | int64](b *Batch, actions []T) error {
 
 func (b *Batch) standing(i int) error {
 	switch w := &b.worlds[i]; {
+	case !w.begun && w.why != nil:
+		return b.of(i, w.why)
 	case !w.begun:
 		return b.of(i, ErrNotBegun)
-	case w.ended && b.options.Autoreset == Disabled:
+	case w.ended && b.options.Autoreset != NextStep:
 		return b.of(i, rail.ErrDone)
 	}
 	return nil
@@ -461,7 +467,11 @@ func (b *Batch) StepLive(i int, actions []byte) (Outcome, error) {
 func (b *Batch) step(i int) error {
 	w := &b.worlds[i]
 	if w.ended && b.options.Autoreset == NextStep {
-		return b.restart(i, nil)
+		if err := b.restart(i, nil); err != nil {
+			b.stuck(i, err)
+			b.nothing(i)
+		}
+		return nil
 	}
 	if err := w.env.Step(w.actions); err != nil {
 		w.begun = false
@@ -472,7 +482,8 @@ func (b *Batch) step(i int) error {
 		w.ended = true
 		if b.options.Autoreset == SameStep {
 			b.reportTo(&b.buffers.Final, i)
-			return b.restartSame(i)
+			b.restartSame(i)
+			return nil
 		}
 	}
 	b.report(i)
@@ -481,18 +492,26 @@ func (b *Batch) step(i int) error {
 }
 
 // restartSame resets within a step, which has written its outcome.
-func (b *Batch) restartSame(i int) error {
+func (b *Batch) restartSame(i int) {
 	w := &b.worlds[i]
 	e, err := w.source.again(w.env, nil, b.options.Fresh)
 	if err != nil {
-		w.begun = false
-		return err
+		b.stuck(i, err)
+		return
 	}
 	w.env, w.ended = e, false
 	w.episode++
 	w.countLive()
 	b.report(i)
-	return nil
+}
+
+// stuck leaves an environment that a step could not reset at its end.
+func (b *Batch) stuck(i int, err error) {
+	w := &b.worlds[i]
+	w.begun, w.ended = false, false
+	w.why = fmt.Errorf("%w; it stands at its end until it is reset", err)
+	w.countLive()
+	b.report(i)
 }
 
 // leave takes the trains that are done off the list of the others.

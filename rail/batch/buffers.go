@@ -165,6 +165,19 @@ func (b *Batch) began(i int) {
 	}
 }
 
+// nothing writes the outcome of row i for a step in which nothing happened to it: no rewards, and nothing has ended.
+func (b *Batch) nothing(i int) {
+	w, rows := &b.buffers, len(b.worlds)
+	clear(row(i, rows, w.Rewards))
+	clear(row(i, rows, w.Truncated))
+	terminated := row(i, rows, w.Terminated)
+	clear(terminated)
+	pad(terminated, b.worlds[i].env.Trains(), true)
+	if w.AllDone != nil {
+		w.AllDone[i] = false
+	}
+}
+
 // outcome writes what only a step knows.
 func (b *Batch) outcome(i int) {
 	w, e, rows := &b.buffers, b.worlds[i].env, len(b.worlds)

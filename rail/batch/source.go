@@ -160,26 +160,47 @@ func ParseParameters(data []byte) (generate.Parameters, error) {
 	return p, nil
 }
 
-// again begins another episode of an environment: in place, or as another environment. On an error e is as it was.
+// again begins another episode of an environment: in place, or as another environment. On an error e is as it was, but for its
+// stream if no railway came of that.
 func (s *Source) again(e *rail.Env, seed *uint64, fresh bool) (*rail.Env, error) {
 	if seed == nil && s.needsSeed && !e.Seed().Given {
 		return nil, railfile.ErrNoStream
 	}
 	switch {
-	case s.parameters == nil && fresh:
+	case s.parameters != nil:
+		again, err := s.regenerate(e, seed, fresh)
+		switch {
+		case err == nil:
+			return again, nil
+		case seed != nil:
+			return nil, fmt.Errorf("seed %d: %w", *seed, err)
+		case e.Seed().Given:
+			return nil, fmt.Errorf("the next railway after seed %d: %w", e.Seed().Value, err)
+		}
+		return nil, fmt.Errorf("the next railway: %w", err)
+	case fresh:
 		return s.anew(e, seed)
-	case s.parameters == nil:
-		e.Reset(seed)
-		return e, nil
+	}
+	e.Reset(seed)
+	return e, nil
+}
+
+func (s *Source) regenerate(e *rail.Env, seed *uint64, fresh bool) (*rail.Env, error) {
+	switch {
 	case fresh && seed != nil:
 		p := *s.parameters
 		p.Seed = *seed
 		return generate.Environment(p, e.RewardFunctions()...)
 	case fresh:
-		e = e.Clone()
-		if err := e.SetEffects(s.first.Effects()); err != nil {
+		c := e.Clone()
+		if err := c.SetEffects(s.first.Effects()); err != nil {
 			return nil, err
 		}
+		again, err := generate.Regenerate(c, *s.parameters, nil)
+		if err != nil {
+			e.SetStream(c.Stream(), c.Seed())
+		}
+		return again, err
 	}
 	return generate.Regenerate(e, *s.parameters, seed)
 }

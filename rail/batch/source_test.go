@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -100,6 +101,129 @@ func TestFilesThatNeedAReset(t *testing.T) {
 		}
 		if err := b.Reset(nil, nil, nil); err != nil {
 			t.Errorf("the stream goes on: got %v", err)
+		}
+	}
+}
+
+// uneven are parameters of which a railway comes, but none of the seed unevenSeed.
+func uneven(t testing.TB) *Source {
+	t.Helper()
+	p := generate.DefaultParameters()
+	p.Seed, p.Agents, p.Line.LineLength = 750, 3, 3
+	p.Rail = generate.SparseRail{Cities: 3, RailPairsInCity: 2, RailsBetweenCities: 1, GridMode: true}
+	s, err := Generated(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const unevenSeed = 323516
+
+// TestNoRailway: a step that cannot make the next railway loses nothing, and is not the end.
+func TestNoRailway(t *testing.T) {
+	for _, mode := range []Autoreset{NextStep, SameStep} {
+		for _, fresh := range []bool{false, true} {
+			checkNoRailway(t, Options{Rewards: rail.DefaultRewards(), Autoreset: mode, Fresh: fresh})
+		}
+	}
+}
+
+func checkNoRailway(t *testing.T, o Options) {
+	t.Helper()
+	b, w := begin(t, []*Source{generated(t, 1, 3), uneven(t)}, o, 0, false)
+	twin, _ := begin(t, []*Source{generated(t, 1, 3)}, o, 0, false) // the first alone
+	// On a stream whose next railway is none.
+	stream := numpyrand.NewHashedRandomState(unevenSeed)
+	b.Env(1).SetStream(stream, rail.Seed{Value: unevenSeed, Given: true, History: []uint64{unevenSeed}})
+	if err := b.Env(1).SetEffects(nil); err != nil { // they would draw from it
+		t.Fatal(err)
+	}
+	actions := []int8{2, 2, 2, 2, 2, 2}
+	step := func() error {
+		err := b.Step(actions)
+		if err == nil {
+			err = twin.Step(actions[:3])
+		}
+		if !b.Env(0).Equal(twin.Env(0)) {
+			t.Fatalf("%+v: the first environment is another than without the second", o)
+		}
+		return err
+	}
+	ends := 0
+	for b.worlds[1].why == nil {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+		if w.AllDone[1] {
+			ends++
+		}
+	}
+	last := b.Env(1)
+	if ends != 1 || !last.AllDone() || w.Now.Elapsed[1] != int32(last.Elapsed()) || w.Now.State[3] != int8(last.State(0)) {
+		t.Errorf("%+v: it has ended %d times, and is seen at step %d of %d", o, ends, w.Now.Elapsed[1], last.Elapsed())
+	}
+	if o.Autoreset == SameStep && !w.AllDone[1] || o.Autoreset == NextStep && (w.AllDone[1] || w.Truncated[3] || w.Terminated[3]) {
+		t.Errorf("%+v: got ends %v, terminations %v, truncations %v", o, w.AllDone, w.Terminated, w.Truncated)
+	}
+	before := b.Env(0).Clone()
+	c := b.Clone()
+	defer c.Close()
+	for _, stuck := range []*Batch{b, b, c} {
+		err := stuck.Step(actions)
+		if wrong := (*generate.ParameterError)(nil); !errors.As(err, &wrong) ||
+			!strings.HasPrefix(err.Error(), "environment 1: the next railway after seed 323516: line_length 3: train 1 has 2 stops") {
+			t.Fatalf("%+v: got %v", o, err)
+		}
+	}
+	if !b.Env(0).Equal(before) {
+		t.Errorf("%+v: the first environment was stepped", o)
+	}
+	if err := b.Reset(nil, nil, []bool{false, true}); err != nil {
+		t.Fatal(err)
+	}
+	if b.Env(1).Elapsed() != 0 || !b.Env(0).Equal(before) || len(b.Live(1)) != 3 {
+		t.Errorf("%+v: got another episode than one at its start, or of the first too", o)
+	}
+	if start := b.Env(1).Scenario().Trains[0].Initial.Cell; start != (rail.Cell{Row: 23, Col: 6}) {
+		t.Errorf("%+v: train 0 starts at %v, not where it does on the railway after", o, start)
+	}
+	for range 50 {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := b.Env(1).Elapsed()
+	if err := b.Reset([]uint64{0, unevenSeed}, nil, []bool{false, true}); err == nil || !strings.HasPrefix(err.Error(), "environment 1: seed 323516: line_length 3") {
+		t.Errorf("%+v: got %v", o, err)
+	}
+	if b.Env(1).Elapsed() != kept {
+		t.Errorf("%+v: the episode was not kept", o)
+	}
+	if err := step(); err != nil {
+		t.Errorf("%+v: after a reset that was refused: %v", o, err)
+	}
+}
+
+// TestNoStepAfterTheEnd: environments whose source is at its end.
+func TestNoStepAfterTheEnd(t *testing.T) {
+	b, _ := begin(t, []*Source{generated(t, 1, 3), generated(t, 1, 3)}, Options{Rewards: rail.DefaultRewards(), Autoreset: Disabled}, 0, false)
+	for !b.Env(1).AllDone() {
+		if err := b.Step(make([]int8, 6)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same, err := Join([]*Batch{b}, Options{Rewards: rail.DefaultRewards(), Autoreset: SameStep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer same.Close()
+	if err := same.Reset(nil, nil, []bool{true, false}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := same.Step(make([]int8, 6)); !errors.Is(err, rail.ErrDone) || same.Env(0).Elapsed() != 0 {
+			t.Errorf("got %v, the first is at step %d", err, same.Env(0).Elapsed())
 		}
 	}
 }
