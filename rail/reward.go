@@ -140,6 +140,11 @@ func (e *Env) RewardFunctions() []Rewards { return slices.Clone(e.functions) }
 // They must not be changed, and are overwritten in the next step.
 func (e *Env) Rewards(function int) []float64 { return e.rewards[function] }
 
+// Punctuality is what a train's punctuality reward will be at the end of the episode, as of now: how many stops it served on
+// time, and how many it has. That of a train that has arrived does not change any more. It is recorded if it is one of the
+// functions.
+func (e *Env) Punctuality(i int) (onTime, stops int) { return e.punctuality.count(e, i) }
+
 // ForgetVisits clears the bookkeeping of rewards, which otherwise goes on over resets: which stops a train served, and
 // its last speed.
 func (e *Env) ForgetVisits() {

@@ -13,7 +13,7 @@ typedef struct {
 	int64_t threads;      /* that step; 0: as many as there are processors */
 	int32_t autoreset;    /* skyrail_autoreset; with SKYRAIL_DISABLED a step after the end is an error */
 	int32_t fresh;        /* 1: every episode begins as the first; 0: as the reference's reset has it */
-	int32_t leave;        /* 1: trains that were done before a step are not observed any more */
+	int32_t leave;        /* 1: trains that were done before a step are not observed any more, and punctuality is paid on arrival */
 } skyrail_rail_config;
 
 /* What tells of a moment. For padding all is 0, but -1 for state and position, and the mask has DO_NOTHING alone. */
@@ -73,10 +73,12 @@ int32_t skyrail_rail_timetable(skyrail_handle h, int64_t i, int64_t *rows, doubl
 
 int32_t skyrail_rail_bind(skyrail_handle h, skyrail_rail_buffers *buffers);
 
-/* As skyrail_flight_reset. After an error the environment it is about keeps its episode. */
+/* As skyrail_flight_reset. After an error the environment it is about keeps its episode; if no railway could be made, a
+ * reset without a seed tries the next one along its stream. */
 int32_t skyrail_rail_reset(skyrail_handle h, uint64_t *seeds, uint8_t *seeded, uint8_t *chosen);
 
-/* Step all environments by E x N actions. Those of padding and of trains that are done are not looked at. */
+/* Step all environments by E x N actions. Those of padding and of trains that are done are not looked at. An environment
+ * that a step should reset, but of whose stream no railway comes, stays at its end; the error is that of the next step. */
 int32_t skyrail_rail_step(skyrail_handle h, int8_t *actions);
 int32_t skyrail_rail_step_words(skyrail_handle h, int64_t *actions);
 

@@ -51,7 +51,8 @@ type Options struct {
 	// episode is a function of its seed, and one without a seed is another only by its random numbers. Otherwise resets are
 	// the reference's, in which these go on.
 	Fresh bool
-	// Leave does not observe trains any more that were done before the step: their rows stay as they are.
+	// Leave does not observe trains any more that were done before the step: their rows stay as they are. The punctuality of a
+	// train is rewarded in the step in which it arrives, instead of the last.
 	Leave bool
 }
 
@@ -456,6 +457,9 @@ func (b *Batch) StepLive(i int, actions []byte) (Outcome, error) {
 	}
 	if len(w.live) != before {
 		o |= Left
+		if b.settles() {
+			o |= Rewarded
+		}
 	}
 	if w.ended {
 		o |= Over
@@ -487,7 +491,7 @@ func (b *Batch) step(i int) error {
 		}
 	}
 	b.report(i)
-	w.leave()
+	b.leave(i)
 	return nil
 }
 
@@ -515,17 +519,28 @@ func (b *Batch) stuck(i int, err error) {
 }
 
 // leave takes the trains that are done off the list of the others.
-func (w *world) leave() {
+func (b *Batch) leave(i int) {
+	w := &b.worlds[i]
 	n := 0
 	for _, k := range w.live {
 		if w.env.Done(int(k)) {
 			w.alive[k] = false
+			if b.settles() && b.buffers.Rewards != nil {
+				r := row(i, len(b.worlds), b.buffers.Rewards)[2*k:]
+				onTime, stops := w.env.Punctuality(int(k))
+				r[0], r[1] = float64(onTime), float64(stops)
+			}
 			continue
 		}
 		w.live[n] = k
 		n++
 	}
 	w.live = w.live[:n]
+}
+
+// settles says whether trains that leave are paid what others get at the end.
+func (b *Batch) settles() bool {
+	return b.options.Leave && b.options.Rewards.Kind == rail.PunctualityReward
 }
 
 // Report writes all rows but rewards and endings anew.

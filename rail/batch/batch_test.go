@@ -375,6 +375,48 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestTheLeavingArePaid: trains get the punctuality when they leave that others, who stay, get at the end.
+func TestTheLeavingArePaid(t *testing.T) {
+	o := Options{Rewards: rail.Rewards{Kind: rail.PunctualityReward}, Autoreset: Disabled, Leave: true}
+	b, w := begin(t, []*Source{fileSource(t)}, o, 0, false)
+	own := b.Env(0).Clone()
+	p, _ := agent.New("deadlock-avoidance", agent.Options{})
+	if err := p.Reset(own); err != nil {
+		t.Fatal(err)
+	}
+	got, all := make([]float64, 2*own.Trains()), make([]rail.Action, own.Trains())
+	paid := 0
+	for !own.AllDone() {
+		if err := p.Act(own, all); err != nil {
+			t.Fatal(err)
+		}
+		var given []byte
+		for _, k := range b.Live(0) {
+			given = append(given, byte(all[k]))
+		}
+		here := slices.Clone(b.Live(0))
+		outcome, err := b.StepLive(0, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := own.Step(all); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range here {
+			got[2*k] += w.Rewards[2*k]
+			got[2*k+1] += w.Rewards[2*k+1]
+		}
+		if left := outcome&Left != 0; left != (outcome&Rewarded != 0) {
+			t.Fatalf("outcome %b", outcome)
+		} else if left {
+			paid++
+		}
+	}
+	if want := own.Rewards(0); !slices.Equal(got, want) || paid < 2 {
+		t.Errorf("got %v in %d steps, want %v", got, paid, want)
+	}
+}
+
 // TestFreshEpisodesAreAFunctionOfTheirSeed compares episodes of an environment with those of a new one.
 func TestFreshEpisodesAreAFunctionOfTheirSeed(t *testing.T) {
 	for name, source := range map[string]*Source{"file": fileSource(t), "generated": generated(t, 5, 4)} {
