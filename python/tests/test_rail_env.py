@@ -22,9 +22,17 @@ import numpy as np
 import pytest
 from pettingzoo import ParallelEnv
 from pettingzoo.test import parallel_api_test, parallel_seed_test
+from pettingzoo.utils import BaseParallelWrapper
 
 from skyrail import _native
-from skyrail.rail import COMPONENTS, RailAction, RailParallelEnv, RailPolicy, TrainState
+from skyrail.rail import (
+    COMPONENTS,
+    RailAction,
+    RailParallelEnv,
+    RailPolicy,
+    RailVectorEnv,
+    TrainState,
+)
 from skyrail.rail._infos import Infos
 
 OBSERVATIONS = ["dummy", "tree", "flat_tree", "global"]
@@ -48,8 +56,9 @@ def test_episode_equals_the_reference(path: Path) -> None:
     state = golden.state_of_episode(g)
     envs = {
         reward: RailParallelEnv.from_file(state, reward=reward)
-        for reward in ("default", "ecml2026", "components")
+        for reward in ("default", "ecml2026", "components", "punctuality")
     }
+    punctual = np.zeros((len(g["agents"]), 2))
     n = len(g["agents"])
     _, infos = envs["default"].observe()
     assert digits(infos, "action_required", n) == g["info0"]["action_required"]
@@ -62,6 +71,9 @@ def test_episode_equals_the_reference(path: Path) -> None:
             given = {i: int(a) for i, a in enumerate(actions) if a in "01234" and i in there}
             _, rewards[reward], terminations, truncations, infos = env.step(given)
             assert set(rewards[reward]) == there
+        for i, counts in rewards["punctuality"].items():
+            punctual[i] += counts
+            assert counts.any() == (terminations[i] or truncations[i]), (where, i)
         check_step(env, want, where)
         zeros = [0.0] * n
         got = [[rewards[r].get(i, 0.0) for i in range(n)] for r in ("default", "ecml2026")]
@@ -84,6 +96,8 @@ def test_episode_equals_the_reference(path: Path) -> None:
     final = g["final"]
     assert env.elapsed_steps == final["elapsed_steps"]
     assert (not env.agents) == final["done_all"]
+    if final["done_all"]:
+        assert punctual.tolist() == final["punctuality"]
 
 
 def check_step(env: RailParallelEnv, want: dict[str, Any], where: str) -> None:
@@ -362,6 +376,15 @@ def test_results_are_the_callers_own() -> None:
     assert late != env.observe()[1]
     assert all(np.array_equal(observations[a], kept_last[a]) for a in kept_last)
     assert all(np.array_equal(first[agent], kept[agent]) for agent in kept)
+    # Arrays of rewards are read-only, whether there were any or not.
+    env, some = small(reward="components", observation="tree"), 0
+    while env.agents:
+        _, rewards, *_ = env.step(dict.fromkeys(env.agents, 2))
+        some += any(reward.any() for reward in rewards.values())
+        assert not any(reward.flags.writeable for reward in rewards.values())
+    assert 0 < some < env.elapsed_steps
+    env = small(reward="components")
+    observations, rewards, terminations, truncations, _ = env.step({})
     observations.clear()
     terminations.clear()
     truncations.clear()
@@ -416,7 +439,10 @@ def test_seeds() -> None:
     assert np.array_equal(twin.transitions, env.transitions)
     assert not np.array_equal(twin.transitions, grid)
     assert twin.trains == env.trains
-    for bad, error in ((-1, ValueError), (2**64, ValueError), (1.5, TypeError), ("1", TypeError)):
+    for bad, error in (
+        *((-1, ValueError), (2**64, ValueError)),
+        *((1.5, TypeError), ("1", TypeError), (True, TypeError)),
+    ):
         with pytest.raises(error, match="seed"):
             env.reset(seed=bad)
     env.reset(seed=np.uint64(2**64 - 1))
@@ -458,16 +484,80 @@ def test_generators_take_the_names_of_the_reference() -> None:
     )
     assert env.transitions.shape == (28, 31)
     assert {t.max_speed for t in env.trains} <= {1.0, 0.5}
-    with pytest.raises(ValueError, match='unknown field "n_agent"'):
-        RailParallelEnv.generate(seed=1, n_agent=3)
-    with pytest.raises(TypeError, match="seed is missing"):
-        RailParallelEnv.generate(n_agents=3)
-    with pytest.raises(ValueError, match="n_cities"):
-        RailParallelEnv.generate(seed=1, n_cities=1)
-    with pytest.raises(ValueError, match="n_agents"):
-        RailParallelEnv.generate(seed=1, n_agents=2.5)
-    with pytest.raises(TypeError, match="n_agents is <object"):
-        RailParallelEnv.generate(seed=1, n_agents=object())
+    env = RailParallelEnv.generate(
+        seed=np.int64(4), n_agents=np.uint8(3), grid_mode=np.True_, p_level_free=np.float32(0.5)
+    )
+    assert len(env.agents) == 3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "match"),
+    [
+        ({"n_agent": 3}, TypeError, "there is no parameter 'n_agent'; there are seed, n_agents"),
+        ({"N_Agents": 3}, TypeError, "there is no parameter 'N_Agents'"),
+        ({"seed": None}, TypeError, "seed is missing"),
+        ({"seed": "1"}, TypeError, "seed is '1', it must be a whole number"),
+        ({"seed": 2**64}, ValueError, f"seed is {2**64}"),
+        ({"post_seed": -1}, ValueError, "post_seed is -1"),
+        ({"n_agents": 2.5}, TypeError, r"n_agents is 2\.5, it must be a whole number"),
+        ({"n_agents": True}, TypeError, "n_agents is True"),
+        ({"n_agents": None}, TypeError, "n_agents is None"),
+        ({"n_agents": math.nan}, TypeError, "n_agents is nan"),
+        ({"n_agents": 10**30}, ValueError, "n_agents is 10000"),
+        ({"n_agents": 0}, ValueError, "n_agents 0: want 1 to"),
+        ({"n_agents": object()}, TypeError, "n_agents is <object"),
+        ({"x_dim": np.array([30])}, TypeError, "x_dim is array"),
+        ({"n_cities": 1}, ValueError, "n_cities 1: a railway needs two cities"),
+        ({"grid_mode": "yes"}, TypeError, "grid_mode is 'yes', it must be True or False"),
+        ({"p_level_free": math.nan}, ValueError, "p_level_free is nan, it must be a finite"),
+        ({"p_level_free": "0.5"}, TypeError, r"p_level_free is '0\.5'"),
+        ({"speed_ratios": [[1, 1]]}, TypeError, "speed_ratios is .*, it must be a dict"),
+        ({"speed_ratios": {"a": 1}}, TypeError, "speed_ratios is 'a', it must be a number"),
+        ({"speed_ratios": {1.0: 0.5}}, ValueError, "speed_ratios .*probabilities"),
+        ({"malfunction_interval": 0.5}, TypeError, r"malfunction_interval is 0\.5"),
+    ],
+)
+def test_parameters_that_are_none(
+    parameters: dict[str, Any], error: type[Exception], match: str
+) -> None:
+    for make in (RailParallelEnv.generate, lambda **given: RailVectorEnv.generate(2, **given)):
+        with pytest.raises(error, match=match) as told:
+            make(**{"seed": 1, **parameters})
+        assert "json" not in str(told.value)
+        assert "Go" not in str(told.value)
+
+
+def test_none_means_what_it_does_in_flatland() -> None:
+    never = small(malfunction_interval=None)
+    assert never.save() == small(malfunction_interval=0).save()
+    assert never.save() != small().save()
+    assert small(speed_ratios=None, post_seed=None).save() == small().save()
+
+
+def test_no_railway_comes_of_a_seed() -> None:
+    env = uneven()
+    for _ in range(20):
+        env.step({})
+    with pytest.raises(ValueError, match=r"^seed 323516: line_length 3: train 1 has 2 stops and"):
+        env.reset(seed=323516)
+    assert env.elapsed_steps == 20
+    env.step({})
+    # The next on that stream is there; flatland-rl's reset() makes it as well.
+    env = uneven()
+    with pytest.raises(ValueError, match="seed 323516"):
+        env.reset(seed=323516)
+    env.reset()
+    assert [train.start for train in env.trains] == [(23, 6), (7, 6), (6, 25)]
+
+
+def uneven(**options: Any) -> RailParallelEnv:  # noqa: ANN401 - of several kinds
+    return RailParallelEnv.generate(**UNEVEN, **options)
+
+
+UNEVEN = {
+    **{"seed": 750, "n_agents": 3, "n_cities": 3, "grid_mode": True, "line_length": 3},
+    **{"max_rail_pairs_in_city": 2, "max_rails_between_cities": 1},
+}
 
 
 def test_files_and_suites(tmp_path: Path) -> None:
@@ -497,12 +587,17 @@ def test_files_and_suites(tmp_path: Path) -> None:
         ({"depth": 11}, ValueError),
         ({"depth": -1}, ValueError),
         ({"depth": 1.5}, TypeError),
+        ({"depth": True}, TypeError),
         ({"radius": -1}, ValueError),
         ({"radius": float("nan")}, ValueError),
+        ({"radius": None}, TypeError),
+        ({"observation": ["tree"]}, TypeError),
+        ({"reward": None}, TypeError),
+        ({"fresh": "no"}, TypeError),
     ],
 )
 def test_options_that_are_none(options: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
+    with pytest.raises(error, match=next(iter(options))):
         small(**options)
 
 
@@ -538,6 +633,54 @@ def test_copies_go_on_alike(
     assert env.elapsed_steps == 0
 
 
+class Mine(RailParallelEnv):
+    """A subclass with attributes and an __init__ of its own."""
+
+    def __init__(self, *made: Any, bonus: float) -> None:  # noqa: ANN401 - whatever makes one
+        self.before = [bonus]
+        super().__init__(*made)
+        self.seen: list[int] = []
+
+    @classmethod
+    def with_bonus(cls, bonus: float) -> Mine:
+        made = small(observation="tree")
+        return cls(made._source, made._options, bonus=bonus)
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [
+        copy.copy,
+        copy.deepcopy,
+        *(lambda e, p=p: pickle.loads(pickle.dumps(e, p)) for p in range(6)),
+    ],
+)
+def test_copies_take_along_what_is_ones_own(
+    duplicate: Callable[[RailParallelEnv], RailParallelEnv],
+) -> None:
+    env = Mine.with_bonus(2.5)
+    env.step({})
+    env.seen.append(7)
+    env.action_space(1).seed(3)
+    twin = duplicate(env)
+    assert type(twin) is Mine
+    assert (twin.before, twin.seen) == ([2.5], [7])
+    assert (twin.seen is env.seen) == (duplicate is copy.copy)
+    assert twin.save() == env.save()
+    drawn = [env.action_space(1).sample() for _ in range(20)]
+    assert [twin.action_space(1).sample() for _ in range(20)] == drawn
+    assert_same(twin.step({}), env.step({}))
+    twin.close()
+    env.step({})
+
+
+def test_copies_refer_to_each_other_as_the_originals_do() -> None:
+    env = small()
+    env.me = env
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert twin.me is twin
+
+
 def assert_same(got: tuple[Any, ...], want: tuple[Any, ...]) -> None:
     for g, w in zip(got, want, strict=True):
         assert list(g) == list(w)
@@ -565,6 +708,15 @@ def test_states_are_put_back() -> None:
         env.load(small())
     with pytest.raises(ValueError, match="not the state"):
         env.load(b"nothing")
+    for buffer in (bytearray(start), memoryview(start), np.frombuffer(start, np.uint8)):
+        env.load(other)
+        env.load(buffer)
+        assert env.save() == start
+    env.load(BaseParallelWrapper(BaseParallelWrapper(other)))
+    assert env.save() == other.save()
+    for wrong in (None, 5, "state", [1], RailVectorEnv.of([env]), BaseParallelWrapper(object())):
+        with pytest.raises(TypeError, match="the state is a"):
+            env.load(wrong)
     other.close()
     with pytest.raises(_native.ClosedError):
         env.load(other)
@@ -707,9 +859,18 @@ def test_policies_answer_for_those_who_are_there(name: str) -> None:
 def test_policies_that_are_none() -> None:
     with pytest.raises(ValueError, match=r"unknown policy \"nobody\"; the policies are do-nothing"):
         RailPolicy("nobody")
-    with pytest.raises(ValueError, match="seed"):
-        RailPolicy("random", seed=-1)
+    for name in (None, 5, ["forward"]):
+        with pytest.raises(TypeError, match="name is"):
+            RailPolicy(name)
+    with pytest.raises(ValueError, match="null character"):
+        RailPolicy("forward\0")
+    for seed, error in ((-1, ValueError), (2**32, ValueError), (1.5, TypeError), (None, TypeError)):
+        with pytest.raises(error, match="seed"):
+            RailPolicy("random", seed=seed)
     policy = RailPolicy()
+    for env in (None, 5, policy):
+        with pytest.raises(TypeError, match="no environment"):
+            policy.act(env)
     policy.close()
     with pytest.raises(_native.ClosedError):
         policy.act(small())

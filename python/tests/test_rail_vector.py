@@ -14,6 +14,7 @@ import golden_rail as golden
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
+from pettingzoo.utils import BaseParallelWrapper
 
 from skyrail import _native
 from skyrail.rail import RailParallelEnv, RailPolicy, RailVectorEnv
@@ -144,6 +145,11 @@ def test_smaller_railways_are_padded(observation: str) -> None:
         RailVectorEnv.of([single(), single(observation="tree")])
     with pytest.raises(ValueError, match="there is no environment"):
         RailVectorEnv.of([])
+    for wrong in (envs, None, BaseParallelWrapper(object())):
+        with pytest.raises(TypeError, match=r"environment 1 is a \w+, no RailParallelEnv"):
+            RailVectorEnv.of([single(), wrong])
+    wrapped = RailVectorEnv.of([BaseParallelWrapper(part) for part in parts])
+    assert [wrapped.save(i) for i in range(3)] == [part.save() for part in parts]
 
 
 def test_threads_do_not_matter() -> None:
@@ -168,18 +174,30 @@ def test_seeds() -> None:
     state = envs.save(1)
     envs.reset(seed=20, options={"reset_mask": np.array([True, False, True])})
     assert envs.save(1) == state
+    states = [envs.save(i) for i in range(3)]
     for bad, error in (
         ([1, 2], ValueError),
         (-1, ValueError),
+        (2**64 - 1, ValueError),
         ([1, 2, 2**64], ValueError),
         ([1, 2, 1.5], TypeError),
+        ([1, 2, True], TypeError),
         ("abc", TypeError),
+        (1.0, TypeError),
     ):
-        with pytest.raises(error):
+        with pytest.raises(error, match="seed"):
             envs.reset(seed=bad)
-    for mask in (np.ones(2, bool), np.ones(3, int), [True, False]):
-        with pytest.raises(ValueError, match="reset_mask"):
+    for mask, error in (
+        (np.ones(2, bool), ValueError),
+        (np.zeros(3, bool), ValueError),
+        (np.ones(3, int), TypeError),
+        ([True, False, True], TypeError),
+    ):
+        with pytest.raises(error, match="reset_mask"):
             envs.reset(options={"reset_mask": mask})
+    assert [envs.save(i) for i in range(3)] == states
+    envs.reset(seed=2**64 - 3)
+    envs.reset(seed=np.array([1, 2, 2**64 - 1], np.uint64))
 
 
 def test_actions_that_are_none() -> None:
@@ -217,6 +235,58 @@ def test_a_step_after_the_end_needs_a_reset() -> None:
     envs.step(np.zeros((2, 4), int))
     with pytest.raises(ValueError, match="autoreset_mode is 'Never'"):
         small(autoreset_mode="Never")
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_a_reset_that_makes_no_railway(mode: str) -> None:
+    uneven = RailParallelEnv.generate(
+        **{"seed": 750, "n_agents": 3, "n_cities": 3, "grid_mode": True, "line_length": 3},
+        **{"max_rail_pairs_in_city": 2, "max_rails_between_cities": 1},
+        malfunction_interval=None,
+    )
+    begun = False
+    uneven.step({})  # breakdowns take their numbers from the stream once
+    for seed in range(100):
+        try:
+            uneven.reset(seed=seed)
+            begun = True
+            uneven.reset()
+        except ValueError:
+            if begun:
+                break
+        begun = False
+    envs = RailVectorEnv.of([single(n_agents=3), uneven], autoreset_mode=mode)
+    envs.reset(seed=[5, seed])
+    actions = np.full((2, 3), 2, np.int8)
+    error = None
+    rounds = ends = 0
+    while rounds < 2000 and error is None:
+        before = [envs.save(i) for i in range(2)]
+        try:
+            infos = envs.step(actions)[4]
+        except ValueError as told:
+            error = str(told)
+        else:
+            rounds += 1
+            ends += infos["all_done"][1]
+    assert error is not None
+    assert ends == 1
+    assert error.startswith(f"environment 1: the next railway after seed {seed}: ")
+    assert "line_length 3: train " in error
+    assert [envs.save(i) for i in range(2)] == before
+    twin = pickle.loads(pickle.dumps(copy.deepcopy(envs)))
+    assert [twin.save(i) for i in range(2)] == before
+    with pytest.raises(ValueError, match="environment 1: the next railway"):
+        envs.step(actions)
+    while True:  # the next railway but one may be none either
+        try:
+            _, infos = envs.reset(options={"reset_mask": np.array([False, True])})
+            break
+        except ValueError:
+            continue
+    assert infos["elapsed"][1] == 0
+    assert envs.save(0) == before[0]
+    envs.step(actions)
 
 
 def test_arrays_are_the_callers_own_unless_they_are_not() -> None:
@@ -291,6 +361,34 @@ def test_copies_go_on_alike(
     assert [twins.save(i)[:9000] for i in range(3)] == [envs.save(i)[:9000] for i in range(3)]
 
 
+class Mine(RailVectorEnv):
+    """A subclass with attributes of its own."""
+
+    def __init__(self, *made: Any, bonus: float = 1.0) -> None:  # noqa: ANN401 - whatever makes one
+        super().__init__(*made)
+        self.bonus = [bonus]
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.copy, copy.deepcopy, *(lambda e, p=p: pickle.loads(pickle.dumps(e, p)) for p in (0, 5))],
+)
+def test_copies_take_along_what_is_ones_own(
+    duplicate: Callable[[RailVectorEnv], RailVectorEnv],
+) -> None:
+    envs = Mine.generate(2, **SMALL)
+    assert type(envs) is Mine
+    envs.bonus.append(3.0)
+    envs.note = "mine"
+    twins = duplicate(envs)
+    assert type(twins) is Mine
+    assert (twins.bonus, twins.note) == ([1.0, 3.0], "mine")
+    assert (twins.bonus is envs.bonus) == (duplicate is copy.copy)
+    twins.step(np.zeros((2, 4), int))
+    envs.step(np.zeros((2, 4), int))
+    assert [twins.save(i) for i in range(2)] == [envs.save(i) for i in range(2)]
+
+
 def test_states_are_put_back() -> None:
     envs = small(observation="tree")
     envs.reset(seed=3)
@@ -302,8 +400,15 @@ def test_states_are_put_back() -> None:
     observations, infos = envs.observe()
     assert np.array_equal(observations[0], first[2])
     assert infos["elapsed"].tolist() == [0, 10, 10]
-    with pytest.raises(ValueError, match=r"environment 3 is outside 0\.\.2"):
-        envs.load(3, state)
+    for i, error in (
+        *((3, ValueError), (-1, ValueError), (2**64, ValueError)),
+        *((0.0, TypeError), (None, TypeError)),
+    ):
+        for use in (envs.save, envs.trains, envs.transitions, lambda i: envs.load(i, state)):
+            with pytest.raises(error, match=f"i is {i}, it must be"):
+                use(i)
+    with pytest.raises(TypeError, match="the state is a NoneType"):
+        envs.load(0, None)
     assert envs.deadlocked.shape == envs.distances.shape == envs.travelled.shape == (3, 4)
 
 
@@ -316,11 +421,22 @@ def test_suites(tmp_path: Path) -> None:
 
 
 def test_numbers_of_environments_that_are_none() -> None:
-    for n in (0, -1, 2**21):
-        with pytest.raises(ValueError, match="number of environments"):
+    for n, error in (
+        *((0, ValueError), (-1, ValueError), (2**21, ValueError), (2**64 + 1, ValueError)),
+        *((2.5, TypeError), ("2", TypeError), (None, TypeError), (True, TypeError)),
+    ):
+        with pytest.raises(error, match="num_envs is"):
             small(n)
-    with pytest.raises(ValueError, match="threads"):
-        small(threads=-1)
+    for threads, error in ((-1, ValueError), (2**64 + 1, ValueError), (2.7, TypeError)):
+        with pytest.raises(error, match="threads is"):
+            small(threads=threads)
+    for name, value in (("copy", "no"), ("autoreset_mode", None), ("autoreset_mode", [])):
+        with pytest.raises(TypeError, match=f"{name} is"):
+            small(**{name: value})
+    with pytest.raises(TypeError, match="'colour'"):
+        RailVectorEnv.from_file(golden.COMPETITION, 1, colour="red")
+    with pytest.raises(TypeError, match="'depth'"):
+        RailVectorEnv.of([single()], depth=2)
 
 
 def test_use_after_close() -> None:

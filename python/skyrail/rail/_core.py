@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
-import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from .._arguments import octets
+from .._arguments import LAST_SEED, octets, real, text, whole
 
 ACTIONS = 5
 TREE_FEATURES = 12
@@ -92,19 +91,16 @@ class Options(NamedTuple):
 
     def checked(self) -> Options:
         """The same with plain values; ValueError if one is none, TypeError for a wrong kind."""
-        if self.observation not in OBSERVATIONS:
-            raise ValueError(
-                f"observation is {self.observation!r}, it must be one of {', '.join(OBSERVATIONS)}"
-            )
-        if self.reward not in REWARDS:
-            raise ValueError(f"reward is {self.reward!r}, it must be one of {', '.join(REWARDS)}")
-        depth = operator.index(self.depth)
-        if not 0 <= depth <= MAX_TREE_DEPTH:
-            raise ValueError(f"depth is {depth}, it must be within 0..{MAX_TREE_DEPTH}")
-        radius = float(self.radius)
-        if not 0 <= radius < float("inf"):
+        radius = real("radius", self.radius)
+        if radius < 0:
             raise ValueError(f"radius is {radius}, it must not be negative")
-        return self._replace(depth=depth, radius=radius, fresh=bool(self.fresh))
+        return Options(
+            one_of("observation", self.observation, OBSERVATIONS),
+            whole("depth", self.depth, 0, MAX_TREE_DEPTH),
+            radius,
+            one_of("reward", self.reward, REWARDS),
+            flag("fresh", self.fresh),
+        )
 
     @property
     def nodes(self) -> int:
@@ -120,6 +116,22 @@ class Options(NamedTuple):
         if self.observation == "global":
             return (rows * columns * GLOBAL_CELL,)
         return (1,)
+
+
+def one_of(name: str, value: Any, choices: Collection[str]) -> str:  # noqa: ANN401
+    """A name that is one of some."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}, it must be a string")
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}, it must be one of {', '.join(choices)}")
+    return value
+
+
+def flag(name: str, value: Any) -> bool:  # noqa: ANN401 - whatever a caller has
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} is {value!r}, it must be True or False")
+    return bool(value)
 
 
 class _Config(ctypes.Structure):
@@ -195,43 +207,76 @@ class Source(NamedTuple):
 
     @classmethod
     def of_file(cls, file: str | os.PathLike[str] | bytes) -> Source:
-        if isinstance(file, (bytes, bytearray, memoryview)):
-            return cls(bytes(file))
-        return cls(Path(file).read_bytes())
+        if isinstance(file, str | os.PathLike):
+            return cls(Path(file).read_bytes())
+        return cls(octets("file", file).tobytes())
 
     @classmethod
     def of_parameters(cls, parameters: Mapping[str, Any]) -> Source:
-        """TypeError for what has no form in JSON; the engine checks the rest."""
+        """TypeError for a name or a kind that is none; the engine checks how large they are."""
         if parameters.get("seed") is None:
             raise TypeError("seed is missing; the same seed gives the same railways")
-        plain = {name: _plain(name, value) for name, value in parameters.items()}
-        ratios = plain.get("speed_ratios")
-        if isinstance(ratios, Mapping):
-            plain["speed_ratios"] = [[float(s), float(share)] for s, share in ratios.items()]
+        plain = {}
+        for name, value in parameters.items():
+            if name not in _PARAMETERS:
+                raise TypeError(
+                    f"there is no parameter {name!r}; there are {', '.join(_PARAMETERS)}"
+                )
+            plain[name] = _PARAMETERS[name](name, value)
         return cls(None, json.dumps({k: v for k, v in plain.items() if v is not None}))
 
     @classmethod
     def of_suite(cls, folder: str | os.PathLike[str], level: int, scenario: int) -> Source:
-        return cls(None, None, (os.fspath(folder), operator.index(level), operator.index(scenario)))
+        large = 2**31 - 1
+        numbers = whole("level", level, 0, large), whole("scenario", scenario, 0, large)
+        return cls(None, None, (text("folder", folder), *numbers))
 
 
-def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever a caller has
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    if isinstance(value, (bool, int, float, str, type(None), list, tuple, dict, Mapping)):
-        return value
-    raise TypeError(f"{name} is {value!r}, not a number")
+# How the parameters of env_generator are read. None is for those for which it has a meaning there.
 
 
-def checked_seed(seed: Any) -> int:  # noqa: ANN401 - whatever a caller has
-    """A seed as the engine takes it: TypeError for no integer, ValueError for one out of range."""
-    try:
-        seed = operator.index(seed)
-    except TypeError:
-        raise TypeError(f"seed {seed!r} is not an integer") from None
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed {seed} is outside 0..2**64-1")
-    return seed
+def _count(name: str, value: Any) -> int:  # noqa: ANN401 - whatever a caller has
+    return whole(name, value, -(2**63), 2**63 - 1)
+
+
+def _seed(name: str, value: Any) -> int:  # noqa: ANN401 - whatever a caller has
+    return whole(name, value, 0, LAST_SEED)
+
+
+def _post_seed(name: str, value: Any) -> int | None:  # noqa: ANN401 - whatever a caller has
+    return None if value is None else _seed(name, value)
+
+
+def _interval(name: str, value: Any) -> int:  # noqa: ANN401 - whatever a caller has
+    return 0 if value is None else _count(name, value)  # 0: no malfunctions
+
+
+def _ratios(name: str, value: Any) -> list[list[float]] | None:  # noqa: ANN401
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} is {value!r}, it must be a dict of speeds and their shares")
+    return [[real(name, speed), real(name, share)] for speed, share in value.items()]
+
+
+_PARAMETERS: dict[str, Callable[[str, Any], Any]] = {
+    "seed": _seed,
+    "n_agents": _count,
+    "x_dim": _count,
+    "y_dim": _count,
+    "n_cities": _count,
+    "max_rail_pairs_in_city": _count,
+    "max_rails_between_cities": _count,
+    "grid_mode": flag,
+    "p_level_free": real,
+    "line_length": _count,
+    "speed_ratios": _ratios,
+    "malfunction_interval": _interval,
+    "malfunction_duration_min": _count,
+    "malfunction_duration_max": _count,
+    "post_seed": _post_seed,
+    "legacy_env_generator": flag,
+}
 
 
 class Railways:
@@ -272,11 +317,13 @@ class Railways:
             handle = create(config, source.file, ctypes.c_int64(len(source.file)))
         elif source.parameters is not None:
             create = library.long("skyrail_rail_create_generated")
-            handle = create(config, _text(source.parameters))
+            handle = create(config, source.parameters.encode())
         else:
             folder, level, scenario = source.suite or ("", 0, 0)
             create = library.long("skyrail_rail_create_suite")
-            handle = create(config, _text(folder), ctypes.c_int64(level), ctypes.c_int64(scenario))
+            handle = create(
+                config, os.fsencode(folder), ctypes.c_int64(level), ctypes.c_int64(scenario)
+            )
         self.native = _native.Native("rail", library.checked(handle), library, fast="step_live")
         facts = self.facts()
         self.envs: int = facts.n_envs
@@ -413,10 +460,3 @@ class Railways:
 
 # Of a train in Railways.info: speed (8), malfunction (4), state (1), action_required (1).
 INFO_BYTES = 14
-
-
-def _text(text: str) -> bytes:
-    data = os.fsencode(text) if not text.isascii() else text.encode()
-    if b"\0" in data:
-        raise ValueError(f"{text!r} has a null character in it")
-    return data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Mapping
 from operator import index, itemgetter
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arguments import one_seed
 from . import _spaces
-from ._core import ACTIONS, Options, Railways, Source, Train, checked_seed
+from ._core import ACTIONS, Options, Railways, Source, Train
 from ._infos import Infos
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
 
     Rewards, the engine's bits: "default", "ecml2026": a float; "components", "components-default":
     (8,) float64, the parts of "ecml2026" and "default" by `COMPONENTS`; "multi-objective": (3,);
-    "punctuality": (2,).
+    "punctuality": (2,), paid to an agent when it leaves. Arrays are read-only.
 
     Ending: an agent leaves in the step in which it is done: terminated if its train has arrived,
     truncated if the episode ended before. After that step it is not in `agents`. The episode ends
@@ -84,15 +86,17 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
     cells a step), state (`TrainState`). They are worked out when looked at.
 
     Seeding: reset(seed=s) is flatland-rl's reset. A generated environment gets new tracks, trains
-    and timetables, from the seed or else along its stream. One from a file keeps them, and only its
-    stream begins anew, or goes on; as there, effects keep the random numbers they took before,
+    and timetables, from the seed or else along its stream; effects keep the random numbers they
+    took before. One from a file, and that is what from_file makes of a saved one too, keeps its
+    tracks, and only its stream begins anew, or goes on; as there, effects keep their numbers,
     trains their last speed, rewards the stops already served, and bridges become crossings.
     With `fresh=True` an episode begins as the first did, but for the stream: what comes of it is a
     function of the seed and the actions.
 
     `action_masks()` says which actions make a difference. `state()` is all trains in one array.
-    Copying and pickling work, and both go on alike. After close() every call raises ClosedError;
-    so it does in a process forked off later (StaleError). One thread at a time should use it.
+    Copying and pickling work, and both go on alike; attributes of one's own go along, and __init__
+    is not called again. After close() every call raises ClosedError; so it does in a process forked
+    off later (StaleError). One thread at a time should use it.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -103,11 +107,39 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
 
     render_mode = None
 
-    def __init__(self, source: Source, options: Options, railways: Railways | None = None) -> None:
+    # What belongs to the engine, and is made anew for a copy. What is set beside it, as by a
+    # subclass, is in __dict__, which copies take along.
+    __slots__ = (
+        "_all",
+        "_blank",
+        "_dummy",
+        "_index",
+        "_info",
+        "_known",
+        "_native",
+        "_nothing",
+        "_one",
+        "_options",
+        "_parts",
+        "_railways",
+        "_rewards",
+        "_rows",
+        "_source",
+        "_terminated",
+        "_truncated",
+        "_watched",
+        "agents",
+        "possible_agents",
+    )
+
+    def __init__(self, source: Source, options: Options) -> None:
         options = options.checked()
+        self._spaces: dict[int | None, Any] = {}  # of actions by agent, of observations by None
+        self._begin(source, options, Railways(options, source, single=True))
+
+    def _begin(self, source: Source, options: Options, railways: Railways) -> None:
         self._source = source
         self._options = options
-        railways = railways or Railways(options, source, single=True)
         self._railways = railways
         self._native = railways.native
         if options.fresh and source.suite is not None:  # another machine may not have the folder
@@ -127,8 +159,6 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         if railways.width > 1:
             self._nothing = np.zeros(railways.width)
             self._nothing.flags.writeable = False
-        self._observation_space: spaces.Box | None = None
-        self._action_spaces: dict[int, spaces.Discrete] = {}
         self._gather()
 
     # ------------------------------------------------------------------ making one
@@ -166,9 +196,10 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         `parameters` are its: seed, which is needed, and n_agents, x_dim, y_dim, n_cities,
         max_rail_pairs_in_city, max_rails_between_cities, grid_mode, p_level_free, line_length,
         speed_ratios (a dict of speeds and shares), malfunction_interval, malfunction_duration_min,
-        malfunction_duration_max, post_seed, legacy_env_generator. None stands for the default (here
-        also for malfunction_interval; 0 is no malfunctions). ValueError for any other, and for
-        those with which nothing can be made.
+        malfunction_duration_max, post_seed, legacy_env_generator. None is for those for which it
+        is there: the default speed_ratios, no post_seed, and no malfunctions (malfunction_interval
+        None or 0). TypeError for another name or kind, ValueError for those with which nothing can
+        be made.
         """
         options = Options(observation, depth, radius, reward, fresh)
         return cls(Source.of_parameters(parameters), options)
@@ -195,8 +226,12 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[int, Observation], dict[int, dict[str, Any]]]:
-        """Begin an episode: observations and infos of all agents. It has no options."""
-        seeds = None if seed is None else np.array([checked_seed(seed)], np.uint64)
+        """Begin an episode: observations and infos of all agents. It has no options.
+
+        ValueError if no railway comes of the seed, or next on the stream: the episode goes on, and
+        another reset() tries the next railway along the stream.
+        """
+        seeds = None if seed is None else np.array([one_seed(seed)], np.uint64)
         self._railways.reset(seeds)
         self._gather()
         return self.observe()
@@ -306,8 +341,9 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
 
     def _reward(self) -> dict[int, Reward]:
         if self._railways.width > 1:
-            rewards = self._railways.rewards[0]
-            return {agent: rewards[agent].copy() for agent in self.agents}
+            rewards = self._railways.rewards[0].copy()
+            rewards.flags.writeable = False  # as in a step without any, which all share
+            return {agent: rewards[agent] for agent in self.agents}
         values = self._rewards.tolist()
         if self._all:
             return dict(zip(self.agents, values, strict=False))
@@ -318,19 +354,20 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
     def observation_space(self, agent: int) -> spaces.Box:
         """The space of an agent's observations, the same object for all. It needs Gymnasium."""
         self._check(agent)
-        if self._observation_space is None:
+        space = self._spaces.get(None)
+        if space is None:
             railways = self._railways
-            self._observation_space = _spaces.observation_space(
+            space = self._spaces[None] = _spaces.observation_space(
                 self._options, railways.rows, railways.columns
             )
-        return self._observation_space
+        return space
 
     def action_space(self, agent: int) -> spaces.Discrete:
         """The space of an agent's actions, one for each. It needs Gymnasium."""
         self._check(agent)
-        space = self._action_spaces.get(agent)
+        space = self._spaces.get(agent)
         if space is None:
-            space = self._action_spaces[agent] = _spaces.action_space()
+            space = self._spaces[agent] = _spaces.action_space()
         return space
 
     @property
@@ -432,9 +469,13 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         return self._railways.save(0)
 
     def load(self, state: bytes | RailParallelEnv) -> None:
-        """Take over a state of as many trains: one that was saved, or another environment's."""
-        if isinstance(state, RailParallelEnv):
-            self._railways.copy(state._railways)
+        """Take over a state of as many trains: one that was saved, or another environment's.
+
+        TypeError for what is neither bytes nor such an environment, wrapped or not.
+        """
+        other = unwrapped(state)
+        if other is not None:
+            self._railways.copy(other._railways)
         else:
             self._railways.load(0, state)
         self._gather()
@@ -447,23 +488,38 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         """There are no pictures here; `skyrail rail render` makes them of recorded episodes."""
 
     def __copy__(self) -> RailParallelEnv:
-        return self.__deepcopy__({})
+        twin = self._twin()
+        own = {**self.__dict__, "_spaces": copy.deepcopy(self._spaces)}
+        twin.__dict__.update(own)
+        return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RailParallelEnv:
+        memo[id(self)] = twin = self._twin()
+        twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return twin
+
+    def _twin(self) -> RailParallelEnv:
+        """One of the same state, and nothing of its own."""
+        twin = type(self).__new__(type(self))
         railways = Railways(self._options, self._source, single=True, clone_of=self._railways)
-        return type(self)(self._source, self._options, railways)
+        twin._begin(self._source, self._options, railways)
+        return twin
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        state = self.save()
-        if self._source.parameters is None and not self._options.fresh:
-            return _unpickled, (type(self), Source(state), self._options, None)
-        return _unpickled, (type(self), self._source, self._options, state)
+    def __getstate__(self) -> dict[str, Any]:
+        source, state = self._source, self.save()
+        if source.parameters is None and not self._options.fresh:
+            source = Source(state)  # all that a reset needs
+        return {"source": source, "options": self._options, "state": state, "own": self.__dict__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        source, options = state["source"], state["options"]
+        self._begin(source, options, Railways(options, source, single=True))
+        self._railways.load(0, state["state"])
+        self._gather()
+        self.__dict__.update(state["own"])
 
 
-def _unpickled(
-    of: type[RailParallelEnv], source: Source, options: Options, state: bytes | None
-) -> RailParallelEnv:
-    env = of(source, options)
-    if state is not None:
-        env.load(state)
-    return env
+def unwrapped(env: Any) -> RailParallelEnv | None:  # noqa: ANN401 - whatever a caller has
+    """The environment that this is, or that PettingZoo's wrappers are around; None for others."""
+    env = getattr(env, "unwrapped", env)
+    return env if isinstance(env, RailParallelEnv) else None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import operator
+import os
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
+from .._arguments import text, whole
 from ._core import Railways
 
 if TYPE_CHECKING:
@@ -32,21 +33,18 @@ class RailPolicy:
     `act(env)` answers for the next step; ask in every step, since some policies keep count. One
     policy serves one environment at a time, single or vector, and finds out where its episodes
     begin; asked about another, or out of turn, it begins anew from there. ValueError for another
-    name.
+    name, TypeError for what is no name, and for what is no environment of these.
     """
 
     def __init__(self, name: str = "deadlock-avoidance", seed: int = 0) -> None:
-        seed = operator.index(seed)
-        if not 0 <= seed < 2**32:
-            raise ValueError(f"seed {seed} is outside 0..2**32-1")
-        self.name = name
-        self.seed = seed
+        self.name = text("name", name)
+        self.seed = whole("seed", seed, 0, 2**32 - 1)
         self._begin()
 
     def _begin(self) -> None:
         library = _native.lib()
         create = library.long("skyrail_rail_policy_create")
-        handle = library.checked(create(self.name.encode(), ctypes.c_uint32(self.seed)))
+        handle = library.checked(create(os.fsencode(self.name), ctypes.c_uint32(self.seed)))
         self._native = _native.Native("rail_policy", handle, library, fast="act")
 
     @overload

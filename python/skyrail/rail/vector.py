@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
+from .._arguments import MAX_ENVS, MAX_THREADS, reset_mask, seeds_of, whole
 from . import _spaces
 from ._core import (
     DISABLED,
@@ -19,24 +21,48 @@ from ._core import (
     Railways,
     Source,
     Train,
-    checked_seed,
+    flag,
+    one_of,
 )
-from .env import RailParallelEnv
+from .env import RailParallelEnv, unwrapped
 
 if TYPE_CHECKING:
     from gymnasium import spaces
+    from typing_extensions import Unpack
 
 _MODES = {"NextStep": NEXT_STEP, "SameStep": SAME_STEP, "Disabled": DISABLED}
 
 Array = NDArray[Any]
 
 
+class RunOptions(TypedDict, total=False):
+    """How many are run."""
+
+    autoreset_mode: Any  # "NextStep"; also Gymnasium's
+    threads: int  # 0
+    copy: bool  # True
+
+
+class AllOptions(RunOptions, total=False):
+    """And how they are observed and rewarded; defaults are those of RailParallelEnv."""
+
+    observation: str
+    depth: int
+    radius: float
+    reward: str
+    fresh: bool
+
+
 class RailVectorEnv:
     """num_envs railways of at most n_trains trains each, stepped in parallel.
 
-    Made by `from_file`, `generate`, `from_suite`, or of single environments by `of`. Where railways
-    have fewer trains than the largest, `train_mask` (num_envs, n_trains) bool is False for what is
-    padding: state and position -1, terminated, all else 0, and only DO_NOTHING in the masks.
+    Made by `from_file`, `generate`, `from_suite`, or of single environments by `of`. All take the
+    options autoreset_mode, threads and copy by name; all but `of` also observation, depth, radius,
+    reward and fresh, as RailParallelEnv has them. TypeError or ValueError says what is wrong.
+
+    Where railways have fewer trains than the largest, `train_mask` (num_envs, n_trains) bool is
+    False for what is padding: state and position -1, terminated, all else 0, and only DO_NOTHING in
+    the masks.
 
     reset(seed) returns observations and infos, step(actions) observations, rewards, terminations,
     truncations and infos, all arrays with num_envs, n_trains in front:
@@ -65,6 +91,12 @@ class RailVectorEnv:
     "Disabled"  reset(options={"reset_mask": mask}) is up to the caller; ResetNeededError for a
                 step before that.
 
+    A step that should reset a railway of which none can be made (see RailParallelEnv.reset) leaves
+    it at its end; what came of that step, there and elsewhere, is not lost. The next step is a
+    ValueError that says which one it is, after which seed, and why; it moves nothing. reset() goes
+    on, of that one alone by reset_mask: along its stream, or with a seed. In a reset that is such a
+    ValueError, the others are reset.
+
     Seeding: reset(seed=s) gives railway i the seed s + i; a sequence gives one for each, None for
     those whose stream goes on. What a reset does is said at RailParallelEnv; so is `fresh`.
 
@@ -72,14 +104,33 @@ class RailVectorEnv:
     copy: False hands out the arrays that the engine writes into, read-only; the next step
     overwrites them.
 
-    Copying and pickling work; after close() every call raises ClosedError.
+    Copying and pickling work, and take attributes of one's own along; after close() every call
+    raises ClosedError.
     """
 
-    def __init__(self, railways: Railways, sources: Sequence[Source], copy: bool = True) -> None:
+    # What belongs to the engine, as in RailParallelEnv.
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_copy",
+        "_native",
+        "_ones",
+        "_railways",
+        "_sources",
+        "autoreset_mode",
+        "n_trains",
+        "num_envs",
+        "train_mask",
+    )
+
+    def __init__(self, railways: Railways, sources: list[Source], copy: bool = True) -> None:
+        self._begin(railways, sources, copy)
+
+    def _begin(self, railways: Railways, sources: list[Source], copy: bool) -> None:
         self._railways = railways
-        self._sources = list(sources)
+        self._sources = sources
         self._native = railways.native
-        self._copy = bool(copy)
+        self._copy = copy
         self.num_envs = railways.envs
         self.n_trains = railways.trains
         self.autoreset_mode = next(m for m, mode in _MODES.items() if mode == railways.mode)
@@ -96,39 +147,20 @@ class RailVectorEnv:
         cls,
         file: str | os.PathLike[str] | bytes,
         num_envs: int,
-        *,
-        observation: str = "dummy",
-        depth: int = 2,
-        radius: float = 2.0,
-        reward: str = "default",
-        fresh: bool = False,
-        autoreset_mode: Any = "NextStep",  # noqa: ANN401 - also Gymnasium's
-        threads: int = 0,
-        copy: bool = True,
+        **options: Unpack[AllOptions],
     ) -> RailVectorEnv:
         """num_envs times the environment of a file. They part when they are seeded apart."""
-        options = Options(observation, depth, radius, reward, fresh).checked()
-        return cls._of(Source.of_file(file), options, num_envs, autoreset_mode, threads, copy)
+        return cls._of(Source.of_file(file), num_envs, **options)
 
     @classmethod
-    def generate(
-        cls,
-        num_envs: int,
-        *,
-        observation: str = "dummy",
-        depth: int = 2,
-        radius: float = 2.0,
-        reward: str = "default",
-        fresh: bool = False,
-        autoreset_mode: Any = "NextStep",  # noqa: ANN401 - also Gymnasium's
-        threads: int = 0,
-        copy: bool = True,
-        **parameters: Any,  # noqa: ANN401 - of several kinds
-    ) -> RailVectorEnv:
-        """num_envs times the environment of RailParallelEnv.generate. They part when reset."""
-        options = Options(observation, depth, radius, reward, fresh).checked()
-        source = Source.of_parameters(parameters)
-        return cls._of(source, options, num_envs, autoreset_mode, threads, copy)
+    def generate(cls, num_envs: int, **parameters: Any) -> RailVectorEnv:  # noqa: ANN401
+        """num_envs times the environment of RailParallelEnv.generate. They part when reset.
+
+        `parameters` are its, and the options of this class.
+        """
+        names = AllOptions.__annotations__
+        options = {name: parameters.pop(name) for name in names if name in parameters}
+        return cls._of(Source.of_parameters(parameters), num_envs, **options)
 
     @classmethod
     def from_suite(
@@ -137,59 +169,56 @@ class RailVectorEnv:
         level: int,
         scenario: int,
         num_envs: int,
-        *,
-        observation: str = "dummy",
-        depth: int = 2,
-        radius: float = 2.0,
-        reward: str = "default",
-        fresh: bool = False,
-        autoreset_mode: Any = "NextStep",  # noqa: ANN401 - also Gymnasium's
-        threads: int = 0,
-        copy: bool = True,
+        **options: Unpack[AllOptions],
     ) -> RailVectorEnv:
         """num_envs times a scenario of a suite: levels from 0, scenarios from 1."""
-        options = Options(observation, depth, radius, reward, fresh).checked()
-        source = Source.of_suite(folder, level, scenario)
-        return cls._of(source, options, num_envs, autoreset_mode, threads, copy)
+        return cls._of(Source.of_suite(folder, level, scenario), num_envs, **options)
 
     @classmethod
-    def of(
+    def of(cls, envs: Iterable[RailParallelEnv], **options: Unpack[RunOptions]) -> RailVectorEnv:
+        """Copies of single environments as they are now, which may differ but for how they are
+        observed and rewarded; global observations need grids of one size. PettingZoo's wrappers are
+        taken off.
+        """
+        parts = list(envs)
+        for i, env in enumerate(parts):
+            if (part := unwrapped(env)) is None:
+                raise TypeError(f"environment {i} is a {type(env).__name__}, no RailParallelEnv")
+            parts[i] = part
+        if not parts:
+            raise ValueError("there is no environment")
+        seen = parts[0]._options
+        for i, part in enumerate(parts):
+            if part._options != seen:
+                raise ValueError(
+                    f"environment {i} is observed as {part._options}, the first as {seen}"
+                )
+        sources = [part._source for part in parts]
+        return cls._made(seen, [part._railways for part in parts], sources, len(parts), **options)
+
+    @classmethod
+    def _of(cls, source: Source, num_envs: int, **options: Unpack[AllOptions]) -> RailVectorEnv:
+        seen = {name: options.pop(name) for name in Options._fields if name in options}
+        num_envs = whole("num_envs", num_envs, 1, MAX_ENVS)
+        sources = [source] * num_envs
+        return cls._made(Options(**seen).checked(), source, sources, num_envs, **options)
+
+    @classmethod
+    def _made(
         cls,
-        envs: Iterable[RailParallelEnv],
+        seen: Options,
+        of: Source | list[Railways],
+        sources: list[Source],
+        num_envs: int,
         *,
         autoreset_mode: Any = "NextStep",  # noqa: ANN401 - also Gymnasium's
         threads: int = 0,
         copy: bool = True,
     ) -> RailVectorEnv:
-        """Copies of single environments as they are now, which may differ but for how they are
-        observed and rewarded; global observations need grids of one size.
-        """
-        envs = list(envs)
-        if not envs:
-            raise ValueError("there is no environment")
-        options = envs[0]._options
-        for i, env in enumerate(envs):
-            if env._options != options:
-                raise ValueError(
-                    f"environment {i} is observed as {env._options}, the first as {options}"
-                )
-        railways = Railways(
-            options, [env._railways for env in envs], 1, int(threads), _mode(autoreset_mode)
-        )
-        return cls(railways, [env._source for env in envs], copy)
-
-    @classmethod
-    def _of(
-        cls,
-        source: Source,
-        options: Options,
-        num_envs: int,
-        mode: Any,  # noqa: ANN401 - also Gymnasium's
-        threads: int,
-        copy: bool,
-    ) -> RailVectorEnv:
-        railways = Railways(options, source, int(num_envs), int(threads), _mode(mode))
-        return cls(railways, [source] * railways.envs, copy)
+        mode = one_of("autoreset_mode", getattr(autoreset_mode, "value", autoreset_mode), _MODES)
+        threads = whole("threads", threads, 0, MAX_THREADS)
+        railways = Railways(seen, of, num_envs, threads, _MODES[mode])
+        return cls(railways, sources, flag("copy", copy))
 
     # ------------------------------------------------------------------ the episodes
 
@@ -199,16 +228,15 @@ class RailVectorEnv:
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin episodes everywhere, or where options["reset_mask"], (num_envs,) bool, is True."""
-        chosen = None
-        if options is not None and options.get("reset_mask") is not None:
-            chosen = np.ascontiguousarray(options["reset_mask"])
-            if chosen.dtype != np.bool_ or chosen.shape != (self.num_envs,):
-                raise ValueError(
-                    f"reset_mask is {chosen.dtype} of shape {chosen.shape}, not bool of shape "
-                    f"{(self.num_envs,)}"
-                )
-        seeds, seeded = self._seeds(seed)
+        """Begin episodes everywhere, or where options["reset_mask"], an array (num_envs,) of bool,
+        is True.
+        """
+        chosen = reset_mask(options, self.num_envs)
+        seeds = seeded = None
+        if seed is not None:
+            given = seeds_of(seed, self.num_envs)
+            seeds = np.array([s or 0 for s in given], np.uint64)
+            seeded = np.array([s is not None for s in given])
         self._railways.reset(seeds, seeded, chosen)
         return self.observe()
 
@@ -216,22 +244,6 @@ class RailVectorEnv:
         """Observations and infos as of now, such as after load."""
         self._native.alive()
         return self._observations(self._railways.now), self._infos(self._railways.now)
-
-    def _seeds(
-        self, seed: int | Sequence[int | None] | None
-    ) -> tuple[NDArray[np.uint64] | None, NDArray[np.bool_] | None]:
-        if seed is None:
-            return None, None
-        given: list[int | None]
-        if isinstance(seed, (Sequence, np.ndarray)):
-            given = [None if s is None else checked_seed(s) for s in seed]
-            if len(given) != self.num_envs:
-                raise ValueError(f"{len(given)} seeds for {self.num_envs} environments")
-        else:
-            first = checked_seed(seed)
-            given = [(first + i) % 2**64 for i in range(self.num_envs)]
-        seeds = np.array([s or 0 for s in given], np.uint64)
-        return seeds, np.array([s is not None for s in given], np.bool_)
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:  # noqa: ANN401
         """Run one step everywhere: observations, rewards, terminations, truncations, infos."""
@@ -308,11 +320,11 @@ class RailVectorEnv:
 
     def trains(self, i: int) -> list[Train]:
         """The timetable of railway i."""
-        return self._railways.timetable(i)
+        return self._railways.timetable(self._at(i))
 
     def transitions(self, i: int) -> NDArray[np.uint16]:
         """(rows, columns): the tracks of railway i, as RailParallelEnv.transitions."""
-        return self._railways.transitions(i)
+        return self._railways.transitions(self._at(i))
 
     @property
     def max_episode_steps(self) -> NDArray[np.int64]:
@@ -324,11 +336,14 @@ class RailVectorEnv:
 
     def save(self, i: int) -> bytes:
         """The exact state of railway i, as RailParallelEnv.save."""
-        return self._railways.save(i)
+        return self._railways.save(self._at(i))
 
     def load(self, i: int, data: bytes) -> None:
         """Make railway i equal to one of as many trains that was saved."""
-        self._railways.load(i, data)
+        self._railways.load(self._at(i), data)
+
+    def _at(self, i: int) -> int:
+        return whole("i", i, 0, self.num_envs - 1)
 
     def close(self) -> None:
         """Give back what the railways take. Closing again does nothing."""
@@ -338,49 +353,43 @@ class RailVectorEnv:
         return self.num_envs
 
     def __copy__(self) -> RailVectorEnv:
-        return self.__deepcopy__({})
+        twin = self._twin()
+        twin.__dict__.update(self.__dict__)
+        return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RailVectorEnv:
-        old = self._railways
+        memo[id(self)] = twin = self._twin()
+        twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return twin
+
+    def _twin(self) -> RailVectorEnv:
+        """One of the same state, and nothing of its own."""
+        old, twin = self._railways, type(self).__new__(type(self))
         railways = Railways(old.options, (), old.envs, old.threads, old.mode, clone_of=old)
-        return type(self)(railways, self._sources, self._copy)
+        twin._begin(railways, self._sources, self._copy)
+        return twin
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        railways = self._railways
-        states = [self.save(i) for i in range(self.num_envs)]
-        sources = self._sources
-        if not railways.options.fresh:
-            sources = [s if s.parameters else Source(None) for s in sources]
-        how = (railways.options, railways.threads, railways.mode, self._copy)
-        return _unpickled, (type(self), sources, states, *how)
+    def __getstate__(self) -> dict[str, Any]:
+        railways, sources = self._railways, self._sources
+        states = [railways.save(i) for i in range(self.num_envs)]
+        if not railways.options.fresh:  # then a file is where it is now
+            sources = [source if source.parameters else Source(None) for source in sources]
+        how = railways.options, railways.threads, railways.mode, self._copy
+        return {"sources": sources, "states": states, "how": how, "own": self.__dict__}
 
-
-def _mode(mode: Any) -> int:  # noqa: ANN401 - Gymnasium's AutoresetMode or a text
-    name = getattr(mode, "value", mode)
-    if name not in _MODES:
-        raise ValueError(f"autoreset_mode is {mode!r}, it must be one of {', '.join(_MODES)}")
-    return _MODES[name]
-
-
-def _unpickled(
-    of: type[RailVectorEnv],
-    sources: list[Source],
-    states: list[bytes],
-    options: Options,
-    threads: int,
-    mode: int,
-    copy: bool,
-) -> RailVectorEnv:
-    made: dict[Source, Railways] = {}
-    parts = []
-    for source, state in zip(sources, states, strict=True):
-        if source == Source(None):
-            parts.append(Railways(options, Source(state)))
-            continue
-        if source not in made:
-            made[source] = Railways(options, source)
-        parts.append(made[source])
-    env = of(Railways(options, parts, 1, threads, mode), sources, copy)
-    for i, state in enumerate(states):
-        env.load(i, state)
-    return env
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        sources, states = state["sources"], state["states"]
+        options, threads, mode, copied = state["how"]
+        made: dict[Source, Railways] = {}
+        parts = []
+        for source, data in zip(sources, states, strict=True):
+            if source == Source(None):
+                parts.append(Railways(options, Source(data)))
+                continue
+            if source not in made:
+                made[source] = Railways(options, source)
+            parts.append(made[source])
+        self._begin(Railways(options, parts, 1, threads, mode), sources, copied)
+        for i, data in enumerate(states):
+            self._railways.load(i, data)
+        self.__dict__.update(state["own"])
