@@ -24,90 +24,56 @@ differ. NumPy sorts as in its portable code, or flatland-rl lays other tracks on
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gzip
 import hashlib
 import json
 import statistics
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rail_peer import (
-    FLATLAND,
-    ROOT,
+from _peer import (
     Benchmark,
     Fault,
-    _run,
-    _time,
-    _timed,
     add_to,
-    keep_to_one_core,
-    parse_benchmarks,
+    bench,
+    build_benchmarks,
+    check_versions,
+    duration,
+    options_parser,
+    parsed,
+    run_benchmarks,
+    run_peer,
+    timed,
+    versions,
 )
 
 if TYPE_CHECKING:
     from flatland.envs.rail_env import RailEnv
 
-RECORDED = "rail/generate/testdata/generators"
+PACKAGE = "rail/generate"
+RECORDED = f"{PACKAGE}/testdata/generators"
 TARGET = 100  # times as fast
 LARGEST = "g28_158x158_41cities"  # which the engine is meant to generate in less than a second
 
 
 def main() -> int:
-    options = _options()
-    if options.peer:
-        with contextlib.redirect_stdout(sys.stderr):  # flatland-rl prints
-            answer = measure_peer(options.skyrail_root, options.peer)
-        print(json.dumps(answer))
-        return 0
-    try:
-        keep_to_one_core()
-        with tempfile.TemporaryDirectory(prefix="generate_peer_") as folder:
-            report = measure(options, Path(folder))
-    except Fault as fault:
-        print(f"generate_peer: {fault}", file=sys.stderr)
-        return 1
-    print(json.dumps(report, indent=2) if options.json else as_text(report))
-    return 4 if report["differences"] else 0
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--flatland", metavar="PYTHON", help="an interpreter with flatland-rl")
-    parser.add_argument("--skyrail-root", metavar="DIR", type=Path, default=ROOT)
-    parser.add_argument("--go", default="go", help="the go command")
-    parser.add_argument("--repeat", type=int, default=3, help="repetitions of each side")
+    parser = options_parser(__doc__)
     parser.add_argument("--patience", type=float, default=10, help="seconds")
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("sets", nargs="*", metavar="SET")
-    # The peer's process is this script again, under the other interpreter.
-    parser.add_argument("--peer", metavar="SET", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.flatland is None and not options.peer:
-        parser.error("--flatland PYTHON is needed")
-    if options.repeat < 1:
-        parser.error("--repeat must be at least 1")
-    return options
+    return bench(parsed(parser), {"generate": measure_peer}, measure, as_text)
 
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    tests = folder / "generate.test"
-    _run(
-        [options.go, "test", "-c", "-o", str(tests), "./rail/generate"],
-        options.skyrail_root.resolve(),
-    )
+    tests = build_benchmarks(options, folder, PACKAGE)
     names = chosen(options.skyrail_root, options.sets)
     peer: dict[str, Any] = {}
     engine: dict[str, Benchmark] = {}
     for repetition in range(options.repeat):
         for name in names:
             if not repetition or min(peer[name]["seconds"]) <= options.patience:
-                add_to(peer, {name: run_peer(options, name)})
+                add_to(peer, {name: generate(options, name)})
             add_to(engine, {name: run_engine(options, tests, name)})
     return make_report(options, names, peer, engine)
 
@@ -132,27 +98,17 @@ def recorded(root: Path, name: str) -> dict[str, Any]:
 # ---------------------------------------------------------------------- flatland-rl
 
 
-def run_peer(options: argparse.Namespace, name: str) -> dict[str, Any]:
+def generate(options: argparse.Namespace, name: str) -> dict[str, Any]:
     """A set in a process of the other interpreter."""
-    env = {
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "PYTHONHASHSEED": "0",
-        "NPY_DISABLE_CPU_FEATURES": "AVX512F",  # whose sort leaves equal values in another order
-    }
-    script, root = str(Path(__file__).resolve()), str(options.skyrail_root.resolve())
-    command = [options.flatland, "-W", "ignore", script, "--skyrail-root", root, "--peer", name]
-    output, _ = _run(command, env=env)
-    answer = json.loads(output)
-    if (version := answer["said"][0]["flatland"]) != FLATLAND:
-        raise Fault(f"{options.flatland} has flatland-rl {version}, want {FLATLAND}")
+    # Without AVX-512, whose sort leaves equal values in another order.
+    env = {"NPY_DISABLE_CPU_FEATURES": "AVX512F"}
+    answer = run_peer(options, options.skyrail_root.resolve(), "generate", name, env)
+    check_versions(options, answer["said"][0])
     return answer
 
 
 def measure_peer(root: Path, name: str) -> dict[str, Any]:
     """The seconds that a set takes, and what came of it: lists of one repetition."""
-    from importlib.metadata import version
-
     from flatland.core.env_observation_builder import DummyObservationBuilder
     from flatland.env_generation.env_generator import env_generator, env_generator_legacy
 
@@ -162,19 +118,15 @@ def measure_peer(root: Path, name: str) -> dict[str, Any]:
     env_generator(seed=1, obs_builder_object=DummyObservationBuilder())  # so that all is imported
     made = []
 
-    def generate() -> None:
+    def run() -> None:
         made.append(make(**given, obs_builder_object=DummyObservationBuilder())[0])
 
-    seconds = _timed(generate)
-    said = {
-        "flatland": version("flatland-rl"),
-        "python": sys.version.split()[0],
-        "numpy": version("numpy"),
-    }
-    return {"seconds": [seconds], "told": [told(name, made[0])], "said": [said]}
+    seconds = timed(run)
+    told = [what_came(name, made[0])]
+    return {"seconds": [seconds], "told": told, "said": [versions("numpy")]}
 
 
-def told(name: str, env: RailEnv) -> dict[str, Any]:
+def what_came(name: str, env: RailEnv) -> dict[str, Any]:
     """What was generated, in the words of the engine's benchmark."""
     held = {(int(r), int(c)) for r, c in env.resource_map.level_free_positions}
     _, key, position, _, _ = env.np_random.get_state()
@@ -216,18 +168,9 @@ def _digest(content: bytes) -> str:
 
 
 def run_engine(options: argparse.Namespace, tests: Path, name: str) -> Benchmark:
-    output, _ = _run(
-        [
-            str(tests),
-            "-test.run=^$",
-            "-test.bench=^BenchmarkEnvironment$",
-            "-test.cpu=1",
-            "-test.benchtime=0.5s",
-        ],
-        cwd=(options.skyrail_root / "rail" / "generate").resolve(),
-        env={"SKYRAIL_BENCH": name},
-    )
-    return parse_benchmarks(output)[f"Environment/{name}"]
+    names = "^BenchmarkEnvironment$"
+    found, _ = run_benchmarks(options, tests, PACKAGE, names, {"SKYRAIL_BENCH": name})
+    return found[f"Environment/{name}"]
 
 
 # ---------------------------------------------------------------------- the report
@@ -300,7 +243,7 @@ def as_text(report: dict[str, Any]) -> str:
         theirs, ours = min(row["flatland_seconds"]), min(row["skyrail_seconds"])
         lines.append(
             f"{row['set']:<34}{row['size']:>9}{row['cities']:>8}{row['trains']:>8}"
-            f"{_time(theirs):>14}{_time(ours):>14}{row['ratio_best']:>8.0f}x"
+            f"{duration(theirs):>14}{duration(ours):>14}{row['ratio_best']:>8.0f}x"
             f"{row['ratio_median']:>8.0f}x{report['target']:>8}x{row['allocations']:>13.0f}"
             f"{'' if row['reached'] else '  missed'}"
         )
@@ -310,7 +253,7 @@ def as_text(report: dict[str, Any]) -> str:
         if row["set"] == LARGEST:
             lines.append(
                 f"{row['size']} cells, {row['cities']} cities, {row['trains']} trains: "
-                f"{_time(min(row['skyrail_seconds']))} (target: below 1 s)"
+                f"{duration(min(row['skyrail_seconds']))} (target: below 1 s)"
             )
     if report["differences"]:
         lines += ["The sides DIFFER:", *(f"  {line}" for line in report["differences"])]

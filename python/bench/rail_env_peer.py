@@ -28,29 +28,33 @@ done, with rewards of 0; Skyrail's leave. Exit status: 0 done, 1 fault, 2 usage,
 from __future__ import annotations
 
 import argparse
-import contextlib
 import copy
 import gc
-import gzip
 import json
 import math
-import os
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 import types
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from _peer import (
+    ROOT,
+    bench,
+    check_versions,
+    competition,
+    options_parser,
+    parsed,
+    ready,
+    run_peer,
+    versions,
+)
+
 if TYPE_CHECKING:
     from flatland.envs.rail_env import RailEnv
 
-ROOT = Path(__file__).resolve().parents[2]
-COMPETITION = "rail/railfile/testdata/files/v4/level_0_scenario_1.pkl.gz"
-FLATLAND = "4.2.5"
 DEPTH = 2
 
 
@@ -90,53 +94,14 @@ POLICIES = ["deadlock-avoidance", "random"]
 TARGETS = {"dummy": 100, "tree": 200}
 
 
-class Fault(Exception):
-    """Something the bench cannot go on without; the message says what to do."""
-
-
 def main() -> int:
-    options = _options()
-    if options.peer:
-        command, folder, course = options.peer
-        with contextlib.redirect_stdout(sys.stderr):  # flatland-rl prints
-            answer = PEER[command](Path(folder), course)
-        print(json.dumps(answer))
-        return 0
-    try:
-        if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-        with tempfile.TemporaryDirectory(prefix="rail_env_peer_") as folder:
-            report = measure(options, Path(folder))
-    except Fault as fault:
-        print(f"rail_env_peer: {fault}", file=sys.stderr)
-        return 1
-    print(json.dumps(report, indent=2) if options.json else as_text(report))
-    return 4 if report["differences"] else 0
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--flatland", metavar="PYTHON", help="an interpreter with flatland-rl")
-    parser.add_argument("--repeat", type=int, default=3, help="repetitions of each side")
-    parser.add_argument("--json", action="store_true")
-    # The peer's process is this script again, under the other interpreter.
-    parser.add_argument("--peer", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.flatland is None and not options.peer:
-        parser.error("--flatland PYTHON is needed")
-    if options.repeat < 1:
-        parser.error("--repeat must be at least 1")
-    return options
+    return bench(parsed(options_parser(__doc__, go=False)), PEER, measure, as_text)
 
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    with gzip.open(ROOT / COMPETITION) as file:
-        (folder / "competition.pkl").write_bytes(file.read())
-    said = run_peer(options, folder, "prepare", "all")
-    if said["flatland"] != FLATLAND:
-        raise Fault(f"{options.flatland} has flatland-rl {said['flatland']}, want {FLATLAND}")
+    (folder / "competition.pkl").write_bytes(competition(ROOT))
+    said = run_peer(options, folder, "prepare")
+    check_versions(options, said)
     for course in COURSES:
         record(folder, course)
     runs: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -155,30 +120,8 @@ def _figures() -> list[tuple[str, str]]:
 # ---------------------------------------------------------------------- flatland-rl
 
 
-def run_peer(
-    options: argparse.Namespace, folder: Path, command: str, course: str
-) -> dict[str, Any]:
-    """One of PEER, in a process of the other interpreter."""
-    script = str(Path(__file__).resolve())
-    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-    try:
-        process = subprocess.run(
-            [options.flatland, "-W", "ignore", script, "--peer", command, str(folder), course],
-            env={**os.environ, **one_thread},
-            capture_output=True,
-            text=True,
-        )
-    except OSError as error:
-        raise Fault(f"cannot run {options.flatland}: {error.strerror}") from error
-    if process.returncode:
-        raise Fault(f"{command} {course} of flatland-rl failed: {process.stderr[-2000:].strip()}")
-    return json.loads(process.stdout)
-
-
 def prepare(folder: Path, _: str) -> dict[str, Any]:
     """Generate the environments that are not there yet, and save them."""
-    from importlib.metadata import version
-
     from flatland.core.env_observation_builder import DummyObservationBuilder
     from flatland.env_generation.env_generator import env_generator
     from flatland.envs.persistence import RailEnvPersister
@@ -193,8 +136,7 @@ def prepare(folder: Path, _: str) -> dict[str, Any]:
                 obs_builder_object=DummyObservationBuilder(),
             )
             RailEnvPersister.save(env, str(folder / f"{course.name}.pkl"))
-    packages = {p: version(p) for p in ("pettingzoo", "gymnasium", "numpy")}
-    return {"flatland": version("flatland-rl"), "python": sys.version.split()[0], **packages}
+    return versions("pettingzoo", "gymnasium", "numpy")
 
 
 def measure_flatland(folder: Path, name: str) -> dict[str, Any]:
@@ -251,16 +193,7 @@ def _load(file: Path) -> RailEnv:
     from flatland.envs.persistence import RailEnvPersister
 
     env, _ = RailEnvPersister.load_new(str(file), obs_builder=DummyObservationBuilder())
-    if env.resource_map.level_free_positions:
-        # It fails where it compares a bridge with a cell of NumPy integers.
-        resource = env.resource_map.get_resource
-
-        def plain(c: tuple | None) -> object:
-            return resource(None if c is None else ((int(c[0][0]), int(c[0][1])), int(c[1])))
-
-        env.resource_map.get_resource = plain
-    env.record_steps = False  # a recording, which Skyrail does not make either
-    return env
+    return ready(env)
 
 
 PEER = {"prepare": prepare, "measure": measure_flatland}

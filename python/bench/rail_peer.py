@@ -33,34 +33,41 @@ differ.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
 import gc
-import gzip
 import json
 import math
-import os
 import random
-import re
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from _peer import (
+    Benchmark,
+    add_to,
+    bench,
+    build_benchmarks,
+    check_versions,
+    competition,
+    duration,
+    options_parser,
+    parsed,
+    ready,
+    run_benchmarks,
+    run_peer,
+    timed,
+    versions,
+)
+
 if TYPE_CHECKING:
     from flatland.core.policy import Policy
     from flatland.envs.observations import Node, TreeObsForRailEnv
     from flatland.envs.rail_env import RailEnv
     from flatland.envs.rail_env_action import RailEnvActions
-
-ROOT = Path(__file__).resolve().parents[2]
-COMPETITION = "rail/railfile/testdata/files/v4/level_0_scenario_1.pkl.gz"
-FLATLAND = "4.2.5"
 
 
 @dataclass
@@ -121,60 +128,15 @@ MEASURED = [
 ]
 
 
-class Fault(Exception):
-    """Something the bench cannot go on without; the message says what to do."""
-
-
 def main() -> int:
-    options = _options()
-    if options.peer:
-        command, root, course = options.peer
-        with contextlib.redirect_stdout(sys.stderr):  # flatland-rl prints
-            answer = PEER[command](Path(root), course)
-        print(json.dumps(answer))
-        return 0
-    try:
-        keep_to_one_core()
-        with tempfile.TemporaryDirectory(prefix="rail_peer_") as folder:
-            report = measure(options, Path(folder))
-    except Fault as fault:
-        print(f"rail_peer: {fault}", file=sys.stderr)
-        return 1
-    print(json.dumps(report, indent=2) if options.json else as_text(report))
-    return 4 if report["differences"] else 0
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--flatland", metavar="PYTHON", help="an interpreter with flatland-rl")
-    parser.add_argument("--skyrail-root", metavar="DIR", type=Path, default=ROOT)
-    parser.add_argument("--go", default="go", help="the go command")
-    parser.add_argument("--repeat", type=int, default=3, help="repetitions of each side")
-    parser.add_argument("--json", action="store_true")
-    # The peer's process is this script again, under the other interpreter.
-    parser.add_argument("--peer", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.flatland is None and not options.peer:
-        parser.error("--flatland PYTHON is needed")
-    if options.repeat < 1:
-        parser.error("--repeat must be at least 1")
-    return options
-
-
-def keep_to_one_core() -> None:
-    """This process and all that it starts, where the system can."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    return bench(parsed(options_parser(__doc__)), PEER, measure, as_text)
 
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    (folder / "competition.pkl").write_bytes(_competition(options.skyrail_root))
-    tests = build_engine(options, folder)
+    (folder / "competition.pkl").write_bytes(competition(options.skyrail_root))
+    tests = build_benchmarks(options, folder, PACKAGE)
     said = run_peer(options, folder, "record")
-    if said["flatland"] != FLATLAND:
-        raise Fault(f"{options.flatland} has flatland-rl {said['flatland']}, want {FLATLAND}")
+    check_versions(options, said)
     plan = [{"episode": c.name, "first": c.first, "trees": c.trees} for c in COURSES]
     (folder / "bench.json").write_text(json.dumps(plan))
     peer: dict[str, Any] = {}
@@ -186,71 +148,11 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return make_report(options.repeat, said, peer, engine, run_largest(options, tests))
 
 
-def add_to(all_runs: dict[str, Any], run: dict[str, Any]) -> None:
-    """Put the lists of one repetition behind those of the ones before."""
-    for key, value in run.items():
-        if isinstance(value, list):
-            all_runs.setdefault(key, []).extend(value)
-        else:
-            add_to(all_runs.setdefault(key, {}), value)
-
-
-def _competition(root: Path) -> bytes:
-    try:
-        return gzip.decompress((root / COMPETITION).read_bytes())
-    except OSError as error:
-        raise Fault(f"cannot read {root / COMPETITION}: is {root} a checkout?") from error
-
-
-def _run(
-    command: list[str], cwd: Path | None = None, env: dict[str, str] | None = None
-) -> tuple[str, int]:
-    """Standard output of a process, and the most memory it had, in KiB, 0 if unknown."""
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        try:
-            process = subprocess.Popen(
-                command, cwd=cwd, env={**os.environ, **(env or {})}, stdout=out, stderr=err
-            )
-        except OSError as error:
-            raise Fault(f"cannot run {command[0]}: {error.strerror}") from error
-        status, peak = _wait(process)
-        out.seek(0)
-        err.seek(0)
-        output = out.read()
-        if status:
-            told = f"{output[-2000:]}\n{err.read()[-2000:]}".strip()
-            raise Fault(f"{' '.join(command)} ended with status {status}: {told}")
-    return output, peak
-
-
-def _wait(process: subprocess.Popen[bytes]) -> tuple[int, int]:
-    if not hasattr(os, "wait4"):
-        return process.wait(), 0
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
-
-
 # ---------------------------------------------------------------------- flatland-rl
-
-
-def run_peer(
-    options: argparse.Namespace, folder: Path, command: str, course: str = ""
-) -> dict[str, Any]:
-    """One of PEER, in a process of the other interpreter."""
-    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-    script = str(Path(__file__).resolve())
-    output, _ = _run(
-        [options.flatland, "-W", "ignore", script, "--peer", command, str(folder), course],
-        env=one_thread,
-    )
-    return json.loads(output)
 
 
 def record(folder: Path, _: str) -> dict[str, Any]:
     """Record an episode of every course, a folder each."""
-    from importlib.metadata import version
-
     from flatland.trajectories.policy_runner import PolicyRunner
 
     for course in COURSES:
@@ -265,11 +167,7 @@ def record(folder: Path, _: str) -> dict[str, Any]:
             ep_id=course.name,
             tqdm_kwargs={"disable": True},
         )
-    return {
-        "flatland": version("flatland-rl"),
-        "python": sys.version.split()[0],
-        "numpy": version("numpy"),
-    }
+    return versions("numpy")
 
 
 def _generated(course: Course) -> RailEnv:
@@ -298,20 +196,7 @@ def _load(file: Path, prepared: bool = True) -> RailEnv:
     env, _ = RailEnvPersister.load_new(
         str(file), obs_builder=DummyObservationBuilder(), rewards=ECML2026Rewards()
     )
-    return _with_plain_cells(env) if prepared else env
-
-
-def _with_plain_cells(env: RailEnv) -> RailEnv:
-    """flatland-rl fails where it compares a bridge with a cell of NumPy integers."""
-    if env.resource_map.level_free_positions:
-        resource = env.resource_map.get_resource
-
-        def plain(c: tuple | None) -> object:
-            return resource(None if c is None else ((int(c[0][0]), int(c[0][1])), int(c[1])))
-
-        env.resource_map.get_resource = plain
-    env.record_steps = False  # a second recording, which the engine does not make either
-    return env
+    return ready(env) if prepared else env
 
 
 def _wanderers(env: RailEnv, seed: int) -> Policy:
@@ -353,7 +238,7 @@ def measure_peer(folder: Path, name: str) -> dict[str, Any]:
     file = folder / name / "serialised_state" / f"{name}.pkl"
     actions = _recorded_actions(folder / name)
     _load(file)  # so that all is imported
-    times = {"load": [_timed(_load, file, False)]}
+    times = {"load": [timed(_load, file, False)]}
     seconds, end = _run_episode(_load(file), actions)
     times["steps"] = [seconds]
     trees = []
@@ -361,15 +246,8 @@ def measure_peer(folder: Path, name: str) -> dict[str, Any]:
         seconds, seen = _run_trees(_load(file), actions, course, builder())
         times[figure] = [seconds]
         trees.append(seen)
-    times["verify"] = [_timed(_verify, folder / name, name)]
+    times["verify"] = [timed(_verify, folder / name, name)]
     return {"times": times, "ends": [end], "trees": trees}
-
-
-def _timed(run: Callable[..., object], *args: object) -> float:
-    gc.collect()  # or a run pays for what others left
-    started = time.process_time()
-    run(*args)
-    return time.process_time() - started
 
 
 def _recorded_actions(data_dir: Path) -> list[dict[int, RailEnvActions]]:
@@ -452,7 +330,7 @@ def _verify(data_dir: Path, episode: str) -> None:
 
     trajectory = Trajectory.load_existing(data_dir=data_dir, ep_id=episode)
     load = trajectory.load_env
-    trajectory.load_env = lambda *args, **kwargs: _with_plain_cells(load(*args, **kwargs))
+    trajectory.load_env = lambda *args, **kwargs: ready(load(*args, **kwargs))
     TrajectoryEvaluator(trajectory).evaluate(
         tqdm_kwargs={"disable": True}, rewards=ECML2026Rewards()
     )
@@ -463,19 +341,7 @@ PEER = {"record": record, "measure": measure_peer}
 # ---------------------------------------------------------------------- the engine
 
 
-# A benchmark is a dictionary of lists: figures by unit, one entry a run, and under "told" what it
-# told, an object a run.
-Benchmark = dict[str, list[Any]]
-
-
-def build_engine(options: argparse.Namespace, folder: Path) -> Path:
-    """The benchmarks of rail/contest as a program."""
-    tests = folder / "contest.test"
-    _run(
-        [options.go, "test", "-c", "-o", str(tests), "./rail/contest"],
-        options.skyrail_root.resolve(),
-    )
-    return tests
+PACKAGE = "rail/contest"
 
 
 def run_engine(
@@ -483,48 +349,14 @@ def run_engine(
 ) -> dict[str, Benchmark]:
     """The benchmarks of a course by name."""
     names = f"^Benchmark(Load|Episode|Step|Trees|Verify)$/^{course.name}$"
-    output, _ = _bench(options, tests, names, "0.5s", {"SKYRAIL_BENCH": str(folder)})
-    return parse_benchmarks(output)
+    found, _ = run_benchmarks(options, tests, PACKAGE, names, {"SKYRAIL_BENCH": str(folder)})
+    return found
 
 
 def run_largest(options: argparse.Namespace, tests: Path) -> dict[str, float]:
     """The memory of the largest environment, in MB."""
-    output, peak = _bench(options, tests, "^BenchmarkLargest$", "1x", {})
-    live = parse_benchmarks(output)["Largest"]["live-MB"][0]
-    return {"live_mb": live, "peak_process_mb": peak * 1024 / 1e6}
-
-
-def _bench(
-    options: argparse.Namespace, tests: Path, names: str, time_each: str, env: dict[str, str]
-) -> tuple[str, int]:
-    return _run(
-        [
-            str(tests),
-            "-test.run=^$",
-            f"-test.bench={names}",
-            "-test.cpu=1",
-            f"-test.benchtime={time_each}",
-        ],
-        cwd=(options.skyrail_root / "rail" / "contest").resolve(),
-        env=env,
-    )
-
-
-def parse_benchmarks(output: str) -> dict[str, Benchmark]:
-    """What `go test -bench` printed."""
-    found: dict[str, Benchmark] = {}
-    last = None
-    for line in output.splitlines():
-        if result := re.match(r"Benchmark(\S+)\s+\d+\t(.*)", line):
-            last = found.setdefault(result[1], {"told": []})
-            for figure in result[2].split("\t"):
-                value, unit = figure.split()
-                last.setdefault(unit, []).append(float(value))
-        elif last and (told := re.match(r"\s+\S+\.go:\d+: \w+ (\{.*\})$", line)):
-            last["told"].append(json.loads(told[1]))
-    if not found:
-        raise Fault(f"the benchmarks printed nothing that is known: {output[-500:]}")
-    return found
+    found, peak = run_benchmarks(options, tests, PACKAGE, "^BenchmarkLargest$", {}, "1x")
+    return {"live_mb": found["Largest"]["live-MB"][0], "peak_process_mb": peak * 1024 / 1e6}
 
 
 # ---------------------------------------------------------------------- the report
@@ -619,7 +451,8 @@ def as_text(report: dict[str, Any]) -> str:
             theirs, ours = min(row["flatland_seconds"]), min(row["skyrail_seconds"])
             target = f"{row['target']}x" if row["target"] else ""
             lines.append(
-                f"  {row['measured']:<22}{row['of_one']:<12}{_time(theirs):>14}{_time(ours):>14}"
+                f"  {row['measured']:<22}{row['of_one']:<12}"
+                f"{duration(theirs):>14}{duration(ours):>14}"
                 f"{1 / theirs:>12.4g}{1 / ours:>12.0f}{row['ratio_best']:>8.0f}x"
                 f"{row['ratio_median']:>8.0f}x{target:>9}"
                 f"{'' if row['reached'] else '  missed'}"
@@ -647,10 +480,6 @@ def as_text(report: dict[str, Any]) -> str:
             "Both sides end every episode alike and see the same trees; all recorded rows agree."
         )
     return "\n".join(lines)
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:.3f} ms" if seconds >= 1e-4 else f"{seconds * 1e6:.2f} us"
 
 
 if __name__ == "__main__":
