@@ -118,7 +118,7 @@ type pkg struct {
 
 func list(t *testing.T) []pkg {
 	t.Helper()
-	out := run(t, []string{"CGO_ENABLED=1"}, "go", "list", "-json=ImportPath,Imports", "./...") // cmd/libskyrail is all cgo
+	out := run(t, []string{"CGO_ENABLED=1"}, "go", "list", "-pgo=off", "-json=ImportPath,Imports", "./...") // cmd/libskyrail is all cgo
 	var all []pkg
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
 		var p pkg
@@ -131,32 +131,38 @@ func list(t *testing.T) []pkg {
 }
 
 // exact are the packages whose floats must be the same bits on every platform.
-var exact = []string{"numpyrand", "rail", "rail/generate", "rail/agent", "rail/contest", "flight", "internal/elementary", "flight/agent", "flight/planner", "flight/contest", "internal/checkpoint"}
+var exact = []string{"numpyrand", "rail", "rail/generate", "rail/agent", "rail/contest", "flight", "internal/elementary", "flight/agent", "flight/planner", "flight/contest", "flight/batch", "rail/batch", "internal/checkpoint"}
 
 // TestNoFusedArithmetic compiles for arm64, where the compiler may turn a*b + c into one instruction that rounds
 // once. The references round twice, so the sources write float64(a*b) + c; a fused instruction in the listing is a
 // place that forgot. Where math.FMA is called by name, one is meant.
 func TestNoFusedArithmetic(t *testing.T) {
-	args := []string{"build", "-gcflags=-S"}
-	for _, p := range exact {
-		args = append(args, "./"+p)
+	profile, err := filepath.Abs("cmd/libskyrail/default.pgo") // with it the library inlines other functions
+	if err != nil {
+		t.Fatal(err)
 	}
-	listing := run(t, []string{"GOOS=linux", "GOARCH=arm64"}, "go", args...)
 	fused := regexp.MustCompile(`\(([^()\s]+\.go):(\d+)\)\s+(FN?M(?:ADD|SUB)[SD])\b`)
-	if !bytes.Contains(listing, []byte("TEXT")) {
-		t.Fatal("the compiler printed no listing")
-	}
 	seen := map[string]bool{}
-	for _, m := range fused.FindAllSubmatch(listing, -1) {
-		file, op := string(m[1]), string(m[3])
-		line, _ := strconv.Atoi(string(m[2]))
-		where := fmt.Sprintf("%s:%d", file, line)
-		if seen[where] {
-			continue
+	for _, pgo := range []string{"off", profile} {
+		args := []string{"build", "-gcflags=-S", "-pgo=" + pgo}
+		for _, p := range exact {
+			args = append(args, "./"+p)
 		}
-		seen[where] = true
-		if text := sourceLine(t, file, line); !strings.Contains(text, "math.FMA(") {
-			t.Errorf("%s: %s for %q; write float64(a*b) + c", where, op, strings.TrimSpace(text))
+		listing := run(t, []string{"GOOS=linux", "GOARCH=arm64"}, "go", args...)
+		if !bytes.Contains(listing, []byte("TEXT")) {
+			t.Fatal("the compiler printed no listing")
+		}
+		for _, m := range fused.FindAllSubmatch(listing, -1) {
+			file, op := string(m[1]), string(m[3])
+			line, _ := strconv.Atoi(string(m[2]))
+			where := fmt.Sprintf("%s:%d", file, line)
+			if seen[where] {
+				continue
+			}
+			seen[where] = true
+			if text := sourceLine(t, file, line); !strings.Contains(text, "math.FMA(") {
+				t.Errorf("%s: %s for %q; write float64(a*b) + c", where, op, strings.TrimSpace(text))
+			}
 		}
 	}
 }
