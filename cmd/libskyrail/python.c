@@ -240,7 +240,7 @@ typedef struct {
 	union {
 		object *held[HELD];
 		struct {
-			object *new_infos, *agents, *blank, *no_rewards, *no, *raw, *observations;
+			object *agents, *observe, *no_rewards, *no, *new_infos, *blank, *raw;
 		};
 	};
 	skyrail_rail_step_arrays of;
@@ -275,12 +275,12 @@ static object *step_railway(object *self, object *actions) {
 	if (outcome < 0) {
 		return nothing();
 	}
-	if (r->observations == NULL || outcome & ~REWARDED) {
+	if (outcome & ~REWARDED || (outcome & REWARDED && r->of.rewards == NULL)) {
 		return py.Long_FromLongLong(outcome);
 	}
 	object *infos = py.Object_CallFunctionObjArgs(r->new_infos, r->blank, NULL);
 	return five((object *[]){
-		py.Dict_Copy(r->observations),
+		py.Object_CallNoArgs(r->observe),
 		outcome & REWARDED ? rewards(r) : py.Dict_Copy(r->no_rewards),
 		py.Dict_Copy(r->no),
 		py.Dict_Copy(r->no),
@@ -291,7 +291,7 @@ static object *step_railway(object *self, object *actions) {
 static method_def railway_method = {"step", step_railway, ONE_ARGUMENT, NULL};
 
 /* See python.h. */
-void *skyrail_rail_stepper(const skyrail_rail_step_arrays *arrays, void *agents, void *observations, void *no_rewards,
+void *skyrail_rail_stepper(const skyrail_rail_step_arrays *arrays, void *agents, void *observe, void *no_rewards,
 						   void *no, void *new_infos, void *blank) {
 	if (!find_python()) {
 		return NULL;
@@ -314,9 +314,9 @@ void *skyrail_rail_stepper(const skyrail_rail_step_arrays *arrays, void *agents,
 		free(r);
 		return NULL;
 	}
-	r->new_infos = shared(new_infos), r->agents = shared(agents), r->blank = shared(blank);
+	r->agents = shared(agents), r->observe = shared(observe);
 	r->no_rewards = shared(no_rewards), r->no = shared(no);
-	r->observations = observations == py.none ? NULL : shared(observations);
+	r->new_infos = shared(new_infos), r->blank = shared(blank);
 	r->of = *arrays;
 	return callable(&railway_method, r);
 }

@@ -21,17 +21,17 @@ void *skyrail_flight_stepper(const skyrail_flight_arrays *arrays, void *observe,
 
 typedef struct {
 	skyrail_handle handle;
-	const double *rewards; /* of all trains */
+	const double *rewards; /* of all trains; NULL if not a number each */
 	const void *info;      /* info_size bytes of state, malfunction, speed and action_required */
 	int64_t info_size;
 } skyrail_rail_step_arrays;
 
 /* step(actions) of a railway of the trains `agents`, a tuple. It takes a dict with an action for each of them, and
- * returns five dicts by agent: observations, rewards, terminations, truncations, infos. The first is a copy of
- * `observations`, those of rewards and endings are copies of no_rewards and no as long as there are none, and infos are
- * new_infos(blank) with the bytes of `info` as attribute _raw.
+ * returns five dicts by agent: observations, rewards, terminations, truncations, infos. The first is observe(), those
+ * of rewards and endings are copies of no_rewards and no as long as there are none, and infos are new_infos(blank) with
+ * the bytes of `info` as attribute _raw.
  *
- * If a train is done, or if `observations` is None, it returns what skyrail_rail_step_live did, and the rest is up to
- * the caller. */
-void *skyrail_rail_stepper(const skyrail_rail_step_arrays *arrays, void *agents, void *observations, void *no_rewards,
+ * If a train is done, or has rewards that are no number, it returns what skyrail_rail_step_live did, and the rest is up
+ * to the caller. */
+void *skyrail_rail_stepper(const skyrail_rail_step_arrays *arrays, void *agents, void *observe, void *no_rewards,
 						   void *no, void *new_infos, void *blank);

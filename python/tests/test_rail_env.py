@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import math
@@ -233,6 +234,58 @@ def test_pettingzoo_finds_nothing_in_rewards(reward: str) -> None:
 
 
 # ---------------------------------------------------------------------- the contract
+
+
+@pytest.mark.parametrize("observation", OBSERVATIONS)
+@pytest.mark.parametrize("reward", ["default", "ecml2026", "components"])
+def test_the_quick_step_and_the_careful_one_are_the_same(observation: str, reward: str) -> None:
+    quick = small(observation=observation, reward=reward, malfunction_interval=20)
+    careful = copy.deepcopy(quick)
+    policy = RailPolicy("deadlock-avoidance")
+    left = paid = 0
+    while quick.agents:
+        assert "PyCapsule" in repr(quick._quick[0])
+        careful._quick[0] = lambda _: None  # as without CPython; new when somebody leaves
+        actions = policy.act(quick)
+        ours, theirs = (
+            quick.step({a: np.int64(m) for a, m in actions.items()}),
+            careful.step(actions),
+        )
+        assert quick.agents == careful.agents
+        assert list(map(type, ours)) == list(map(type, theirs))
+        assert repr(ours) == repr(theirs)  # NaN and -0.0 too
+        for agent, observed in ours[0].items():
+            assert observed.tobytes() == theirs[0][agent].tobytes()
+        left += len(quick.agents) < len(ours[2])
+        paid += any(np.any(r) for r in ours[1].values())
+    assert left > 1
+    assert paid > left if reward != "default" else paid
+
+
+@pytest.mark.parametrize("observation", ["dummy", "tree"])
+def test_a_step_leaves_nothing_behind(observation: str) -> None:
+    env = small(observation=observation)
+    agents = range(5)
+    move, none, missing = np.int64(2), {}, dict.fromkeys(range(4), 1)
+    forward, mixed = dict.fromkeys(agents, move), dict.fromkeys(agents, 1) | {4: True}
+    wrong = [dict.fromkeys(agents, bad) for bad in (99, 1.5, None, 2**70, -1)]
+    start = env.save()
+    for actions in (forward, mixed, none, missing, *wrong, {7: 0}, [0] * 5):
+
+        def run(actions: Any = actions) -> None:  # noqa: ANN401 - of several kinds
+            for k in range(2000):
+                if k % 20 == 0:
+                    env.load(start)
+                with contextlib.suppress(ValueError, TypeError):
+                    env.step(actions)
+
+        def held() -> tuple[int, ...]:
+            return sys.getrefcount(move), sys.getrefcount(None), sys.getallocatedblocks()
+
+        run()
+        before = held()
+        run()
+        assert np.allclose(before, held(), atol=200), actions
 
 
 def test_agents_leave_when_done() -> None:

@@ -134,6 +134,14 @@ def flag(name: str, value: Any) -> bool:  # noqa: ANN401 - whatever a caller has
     return bool(value)
 
 
+class _StepArrays(ctypes.Structure):
+    _fields_ = [
+        ("handle", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("rewards", "info")),
+        ("info_size", ctypes.c_int64),
+    ]
+
+
 class _Config(ctypes.Structure):
     _fields_ = [
         ("rewards", ctypes.c_char_p),
@@ -433,6 +441,34 @@ class Railways:
             array = self._views[name] = np.zeros(shape, dtype)
         self.native.call("look", ctypes.byref(arrays_of({name: array})))
         return array.copy()
+
+    def make_quick(
+        self,
+        agents: list[int],
+        observe: Callable[[], dict[int, Any]],
+        no_rewards: dict[int, Any],
+        no: dict[int, bool],
+        new_infos: type[dict[int, Any]],
+        blank: dict[int, Any],
+    ) -> None:
+        """Let native.quick[0](actions) of a single railway run a step of these agents and make its
+        five values: with observe(), and with new_infos(blank) of which _raw is set. no_rewards and
+        no are what there is as long as nothing happens.
+
+        It answers None if it has run no step, and an outcome as native.fast does if more has
+        happened than it can say. Where the library finds no CPython, it never runs one.
+        """
+        arrays = _StepArrays(
+            self.native.number,
+            _native.address(self.rewards) if self.width == 1 else None,
+            _native.address(self.info),
+            self.info.nbytes,
+        )
+        make = self.native.lib.fast.skyrail_rail_stepper
+        make.restype = ctypes.py_object
+        given = (tuple(agents), observe, no_rewards, no, new_infos, blank)
+        with contextlib.suppress(ValueError):  # NULL
+            self.native.quick[0] = make(ctypes.byref(arrays), *map(ctypes.py_object, given))
 
     def save(self, i: int) -> bytes:
         """Everything that makes environment i what it is."""

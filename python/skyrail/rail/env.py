@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Mapping
-from operator import index, itemgetter
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -112,22 +112,22 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
     __slots__ = (
         "_all",
         "_blank",
-        "_dummy",
-        "_index",
         "_info",
         "_known",
         "_native",
+        "_no",
+        "_no_rewards",
         "_nothing",
+        "_observe",
         "_one",
         "_options",
-        "_parts",
+        "_quick",
         "_railways",
         "_rewards",
         "_rows",
         "_source",
         "_terminated",
         "_truncated",
-        "_watched",
         "agents",
         "possible_agents",
     )
@@ -142,14 +142,15 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         self._options = options
         self._railways = railways
         self._native = railways.native
+        self._quick = railways.native.quick
         if options.fresh and source.suite is not None:  # another machine may not have the folder
             self._source = Source(railways.save(0))
         self._info = memoryview(railways.info)
         self._rewards = memoryview(railways.rewards.reshape(-1))
         self._terminated = memoryview(railways.terminated[0])
         self._truncated = memoryview(railways.truncated[0])
-        self._watched = options.observation != "dummy"
-        if self._watched:
+        self._rows = None
+        if options.observation != "dummy":
             self._rows = railways.now[options.observation][0]
         self._one = np.ones(1)
         self._one.flags.writeable = False
@@ -253,27 +254,18 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         """Run one step: observations, rewards, terminations, truncations, infos, each by agent, of
         the agents that were there before it.
         """
-        pick, count, blank, dummy, nothing, no = self._parts
-        try:
-            given = bytes(pick(actions))
-            if len(actions) != count or type(actions) is not dict:
-                given = self._sorted(actions)
-        except (KeyError, TypeError, ValueError):
-            given = self._sorted(actions)
-        native = self._native
-        outcome = native.fast(native.handle, given, count)
-        if outcome < 0:
-            error = native.lib.exception(outcome)
-            self._sorted(actions)  # which finds better words for a wrong action
-            raise error
-        infos = Infos(blank)
-        infos._raw = self._info.tobytes()
-        observations = self._observe() if dummy is None else dummy.copy()
-        if not outcome:
-            return observations, nothing.copy(), no.copy(), no.copy(), infos
-        rewards = self._reward() if outcome & _REWARDED else nothing.copy()
+        outcome = self._quick[0](actions)
+        if type(outcome) is tuple:
+            return outcome
+        if outcome is None:
+            outcome = self._native.fast(self._native.handle, *self._sorted(actions))
+            if outcome < 0:
+                raise self._native.lib.exception(outcome)
+        infos = Infos.of(self._blank, self._info.tobytes())
+        observations = self._observe()
+        rewards = self._reward() if outcome & _REWARDED else self._no_rewards.copy()
         if not outcome & _LEFT:
-            return observations, rewards, no.copy(), no.copy(), infos
+            return observations, rewards, self._no.copy(), self._no.copy(), infos
         terminated, truncated = self._terminated.tolist(), self._truncated.tolist()
         agents = self.agents
         terminations = {agent: terminated[agent] for agent in agents}
@@ -281,8 +273,10 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         self._keep([a for a in agents if not (terminated[a] or truncated[a])])
         return observations, rewards, terminations, truncations, infos
 
-    def _sorted(self, actions: Mapping[int, int]) -> bytes:
-        """Actions by agent where not all are there, or some are wrong."""
+    def _sorted(self, actions: Mapping[int, int]) -> tuple[bytes, int]:
+        """The actions of all agents in order, and how many. They may be of any kind, and may be
+        wrong.
+        """
         if not isinstance(actions, Mapping):
             raise TypeError(f"actions are a {type(actions).__name__}, not a dict by agent")
         for agent in actions:
@@ -300,7 +294,7 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
             if not 0 <= action < ACTIONS:
                 raise ValueError(f"agent {agent}: action {action} is outside 0..{ACTIONS - 1}")
             given.append(action)
-        return bytes(given)
+        return bytes(given), len(given)
 
     def _gather(self) -> None:
         """The agents are those whose trains are not done."""
@@ -311,33 +305,28 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
     def _keep(self, agents: list[int]) -> None:
         """What steps are put together of, for these agents."""
         self.agents = agents
-        pick: Callable[[Any], tuple[int, ...]] = lambda _: ()  # noqa: E731
-        if len(agents) > 1:
-            pick = itemgetter(*agents)
-        elif agents:
-            only = agents[0]
-            pick = lambda actions: (actions[only],)  # noqa: E731
-        blank: dict[int, Any] = dict.fromkeys(agents)
-        self._dummy = None if self._watched else dict.fromkeys(agents, self._one)
-        self._parts = (
-            pick,
-            len(agents),
-            blank,
-            self._dummy,
-            dict.fromkeys(agents, self._nothing),
-            dict.fromkeys(agents, False),
-        )
-        self._blank = blank
         self._all = len(agents) == len(self.possible_agents)
-        if self._watched:
-            self._index = np.array(agents, np.intp)
+        self._blank: dict[int, Any] = dict.fromkeys(agents)
+        self._no_rewards = dict.fromkeys(agents, self._nothing)
+        self._no = dict.fromkeys(agents, False)
+        self._observe = self._observer()
+        self._railways.make_quick(
+            agents, self._observe, self._no_rewards, self._no, Infos, self._blank
+        )
 
-    def _observe(self) -> dict[int, Observation]:
-        if self._dummy is not None:
-            return self._dummy.copy()
-        # Rows of one new array: the engine's own is overwritten in the next step.
-        rows = self._rows.copy() if self._all else self._rows[self._index]
-        return dict(zip(self.agents, rows, strict=False))  # which is faster, and there are as many
+    def _observer(self) -> Callable[[], dict[int, Observation]]:
+        """What makes the observations of now. It must not refer to the environment: the quick step
+        refers to it, and no collector sees that.
+        """
+        agents, rows = self.agents, self._rows
+        if rows is None:
+            return dict.fromkeys(agents, self._one).copy
+        # Rows of one new array: the engine's own is overwritten in the next step. As many as there
+        # are agents; zip() that makes sure of it takes longer.
+        if self._all:
+            return lambda: dict(zip(agents, rows.copy(), strict=False))
+        chosen = np.array(agents, np.intp)
+        return lambda: dict(zip(agents, rows[chosen], strict=False))
 
     def _reward(self) -> dict[int, Reward]:
         if self._railways.width > 1:
