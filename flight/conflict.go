@@ -120,15 +120,13 @@ func (r relative) distanceAt(t float64) float64 {
 	return elementary.Hypot(r.x+float64(r.vx*t), r.y+float64(r.vy*t))
 }
 
-var severityOneLevel = elementary.Exp(-LevelStep / VerticalSeparation)
+// severityOfLevels is the vertical part of the severity for aircraft on one level, and one apart.
+var severityOfLevels = [2]float64{1, elementary.Exp(-LevelStep / VerticalSeparation)}
 
 func severity(distance, dAlt float64) float64 {
 	s := elementary.Exp(-distance / SeparationRadius)
-	switch dAlt { // aircraft on the grid of levels are 0 or 12 apart when in conflict
-	case 0:
-		return s
-	case LevelStep:
-		return float64(s * severityOneLevel)
+	if same, one := bit(dAlt == 0), bit(dAlt == LevelStep); same|one != 0 { // those on the grid of levels, when in conflict
+		return float64(s * severityOfLevels[one])
 	}
 	return float64(s * elementary.Exp(-dAlt/VerticalSeparation))
 }
@@ -184,13 +182,13 @@ func (e *Env) separate() {
 	e.congestion, e.collided = 0, false
 	flights := e.flights
 	for w, near := range e.near {
+		if len(e.near) == 1 {
+			near &= e.closeBy()
+		}
 		for ; near != 0; near &= near - 1 {
 			p := e.pairs[64*w+bits.TrailingZeros64(near)]
 			a, b := &flights[p.i], &flights[p.j]
 			dx, dy := b.x-a.x, b.y-a.y
-			if float64(dx*dx)+float64(dy*dy) > (SeparationRadius*SeparationRadius)*(1+squareSlack) {
-				continue
-			}
 			if within(dx, dy, SeparationRadius) {
 				e.congestion++
 				if math.Abs(a.level-b.level) < LevelStep && within(dx, dy, MidAirRadius) {
@@ -199,6 +197,23 @@ func (e *Env) separate() {
 			}
 		}
 	}
+}
+
+// closeBy has a bit for each pair whose distance may be within the separation radius, of 64 pairs at most. So few are all
+// looked at, since that takes no branches; which are near and close is as good as random.
+func (e *Env) closeBy() (pairs uint64) {
+	place := 0
+	for rest := e.flights; len(rest) > 1; rest = rest[1:] {
+		a, others := &rest[0], rest[1:]
+		for j := range others {
+			b := &others[j]
+			dx, dy := b.x-a.x, b.y-a.y
+			closeBy := bit(float64(dx*dx)+float64(dy*dy) <= (SeparationRadius*SeparationRadius)*(1+squareSlack))
+			pairs |= uint64(closeBy) << (place & 63)
+			place++
+		}
+	}
+	return pairs
 }
 
 // squareSlack is many times the relative rounding error of a squared distance: outside this margin the

@@ -17,8 +17,10 @@ func (e *Env) Mask(dst []bool) {
 	dst[Idle] = true
 	dst = dst[1:]
 	e.lookAtMasks()
-	for i := range e.outlook.views {
-		*(*[Clearances]bool)(dst[Clearances*i:]) = maskBools[e.outlook.views[i].mask&allClearances]
+	views := e.outlook.views
+	for i := range views {
+		k := Clearances * i
+		*(*[Clearances]bool)(dst[k : k+Clearances : k+Clearances]) = maskBools[views[i].mask&allClearances]
 	}
 }
 
@@ -69,10 +71,7 @@ func (e *Env) maskOf(i int) uint8 {
 // legal returns the mask of an aircraft, given what its level, speed and temporary manoeuvres allow, and how many
 // seconds a speed pulse takes.
 func (f *aircraft) legal(allowed uint8, now, pulse float64) uint8 {
-	if allowed&pulses != 0 && !f.pulseFits(now, pulse) {
-		allowed &^= pulses
-	}
-	return allowed
+	return allowed & (allClearances&^pulses | -f.pulseFits(now, pulse))
 }
 
 // allowed returns the clearances that level and speed allow.
@@ -97,23 +96,18 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-// pulseFits reports whether a speed pulse of so many seconds begun now leaves the exit reachable on time: after it, the
+// pulseFits is 1 if a speed pulse of so many seconds begun now leaves the exit reachable on time, else 0: after it, the
 // rest of the way must be flyable between the lowest and the highest speed.
 //
 // quirk: the pulse is reckoned at the present speed, not at the pulse's.
-func (f *aircraft) pulseFits(now, pulse float64) bool {
+func (f *aircraft) pulseFits(now, pulse float64) uint8 {
 	const slack = 1e-6
 	way, time := f.total-f.flown, f.target-now
-	if way <= 0 || time <= 0 {
-		return true
-	}
-	timeRest := time - pulse
-	if timeRest <= 0 {
-		return pulse <= time+slack
-	}
-	rest := way - float64(f.speed*pulse)
-	if rest < 0 {
-		rest = 0
-	}
-	return rest <= float64(TopSpeed*timeRest)+slack && rest >= float64(LowSpeed*timeRest)-slack
+	wayRest, timeRest := way-float64(f.speed*pulse), time-pulse
+	// Below 0 the rest of the way is 0. All is computed and not branched on, as in allowed.
+	soon := bit(timeRest <= 0)
+	least := float64(LowSpeed*timeRest) - slack
+	return bit(way <= 0) | bit(time <= 0) |
+		soon&bit(pulse <= time+slack) |
+		(1-soon)&bit(wayRest <= float64(TopSpeed*timeRest)+slack)&(bit(wayRest >= least)|bit(least <= 0))
 }

@@ -22,11 +22,16 @@ func (e *Env) Observe(dst []float32) {
 	dst = dst[:(Features+Clearances)*len(flights)+globals+1]
 	hz := float64(max(c.MaxSteps-e.step, 1)) * DT
 	twoHolds := float64(2 * c.HoldSteps)
-	rest := dst
+	unit := float64(c.HoldSteps) * DT
+	perUnit := 1 / unit
+	rest := dst[Features*len(flights):]
+	masks := rest[globals+1:]
 	for i := range flights {
 		f, v := &flights[i], &views[i]
-		o := (*[Features]float32)(rest)
-		rest = rest[Features:]
+		m := Clearances * i
+		*(*[Clearances]float32)(masks[m : m+Clearances : m+Clearances]) = maskFloats[v.mask&allClearances]
+		k := Features * i
+		o := (*[Features]float32)(dst[k : k+Features : k+Features])
 		o[0] = clip(f.x / SectorHalfWidth)
 		o[1] = clip(f.y / SectorHalfWidth)
 		o[2] = v.level
@@ -34,7 +39,14 @@ func (e *Env) Observe(dst []float32) {
 		// quirk: the reference names these two sin_hdg and cos_hdg, but puts the cosine first.
 		o[4] = float32(f.ux)
 		o[5] = float32(f.uy)
-		o[6] = v.lateness.tanh(v.late)
+		switch late := float64(v.dt * perUnit); { // not quite the quotient, which takes longer
+		case late < tiny && late > -tiny:
+			o[6] = float32(v.dt / unit)
+		case v.lateness.is(late):
+			o[6] = v.lateness.tanh
+		default:
+			o[6] = v.lateness.becomes(v.dt / unit)
+		}
 		o[7] = v.above
 		o[8] = v.count
 		o[9] = float32(float64(2*max(f.until-e.step, 0))/twoHolds - 1)
@@ -45,42 +57,32 @@ func (e *Env) Observe(dst []float32) {
 	rest[0] = clip(float64(2*e.step)/float64(c.MaxSteps) - 1)
 	rest[1] = clip(float64(2*(1-float64(e.clearances)/float64(c.MaxClearances))) - 1)
 	rest[globals+Idle] = 1
-	rest = rest[globals+1:]
-	for i := range views {
-		*(*[Clearances]float32)(rest) = maskFloats[views[i].mask&allClearances]
-		rest = rest[Clearances:]
-	}
 }
 
 // steady is a number that mostly changes by no more than rounding errors, as the exit time that is expected of an
 // aircraft at constant speed does. It keeps the number's hyperbolic tangent.
 type steady struct {
-	at      float64 // every number within steadiness of it has the tangent, rounded to float32; NaN if they have not
-	rounded float32
+	at   float64 // every number within steadiness of it has the tangent; NaN if they have not
+	tanh float32
 }
 
 const steadiness = 0x1p-40
 
-// tanh returns float32(elementary.Tanh(x)).
-func (s *steady) tanh(x float64) float32 {
-	const tiny = 0x1p-28 // below it the tangent is x itself
-	if x < tiny && x > -tiny {
-		return float32(x)
-	}
-	return s.kept(x)
-}
+// is says whether the tangent that is kept is that of x, which may be wrong by some units in the last place.
+func (s *steady) is(x float64) bool { return math.Abs(x-s.at) <= steadiness }
 
-func (s *steady) kept(x float64) float32 {
-	if math.Abs(x-s.at) <= steadiness {
-		return s.rounded
-	}
+// tiny is so small that the tangent of what is smaller is itself.
+const tiny = 0x1p-29
+
+// becomes makes tanh float32(elementary.Tanh(x)), and returns it.
+func (s *steady) becomes(x float64) float32 {
 	t := elementary.Tanh(x)
-	s.at, s.rounded = x, float32(t)
+	s.at, s.tanh = x, float32(t)
 	// The tangent's slope is at most 1, its error 2^-53. A second steadiness is more than that and the roundings here.
 	if float32(t-2*steadiness) != float32(t+2*steadiness) {
 		s.at = math.NaN()
 	}
-	return s.rounded
+	return s.tanh
 }
 
 // countFeatures is the feature of 0, 1, … 6 and more clearances.
@@ -108,4 +110,14 @@ var levelFeatures = func() (features [2 * Levels]float32) {
 }()
 
 // clip rounds to float32, then limits to [-1, 1].
-func clip(v float64) float32 { return max(min(float32(v), 1), -1) }
+func clip(v float64) float32 {
+	// As integers, since which are outside is as good as random, and limits of floats mind NaN and the sign of zero.
+	all := math.Float32bits(float32(v))
+	size := min(all&^signBit, oneBits)
+	return math.Float32frombits(all&signBit | size)
+}
+
+const (
+	signBit = 1 << 31
+	oneBits = 0x3f800000 // math.Float32bits(1)
+)

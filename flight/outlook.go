@@ -11,7 +11,7 @@ import (
 type outlook struct {
 	views     []view
 	deviation []float64 // per aircraft, as the reward has it
-	miss      []float64 // per aircraft, as the info has it
+	miss      []float64 // per aircraft, as the info has it; made by misses
 	severity  float64   // sum over the predicted conflicts
 
 	exitsFresh     bool   // lookAtExits has been done
@@ -23,8 +23,8 @@ type outlook struct {
 // view is the outlook of one aircraft.
 type view struct {
 	dt       float64 // (expected) exit time minus target, seconds
-	late     float64 // dt in units of H*DT
-	lateness steady  // late, for the observation
+	share    float64 // dt in units of the longest episode
+	lateness steady  // dt in units of H*DT, for the observation
 	worst    float64 // severity of its worst predicted conflict, 0 if there is none
 	worstCpa float64 // seconds until that conflict's closest approach, noConflict if there is none
 	mask     uint8   // bit c: clearance c is legal
@@ -69,8 +69,8 @@ func (e *Env) lookAtExits() {
 	}
 	o.exitsFresh, o.masksFresh = true, true
 	e.refresh()
-	views, deviation, miss := o.views[:len(flights)], o.deviation[:len(flights)], o.miss[:len(flights)]
-	now, unit, span := float64(e.step)*DT, float64(e.cfg.HoldSteps)*DT, float64(e.cfg.MaxSteps)*DT
+	views, deviation := o.views[:len(flights)], o.deviation[:len(flights)]
+	now, span := float64(e.step)*DT, float64(e.cfg.MaxSteps)*DT
 	pulse := float64(2*e.cfg.HoldSteps) * DT
 	both := uint64(0) // whose deviation is one of time and of levels
 	for i := range flights {
@@ -80,22 +80,18 @@ func (e *Env) lookAtExits() {
 			exit = now + (f.total-f.flown)/f.speed // not negative before the exit
 		}
 		dt := exit - f.target
-		late := dt / unit
-		v.dt, v.late, v.worst, v.worstCpa = dt, late, 0, noConflict
-		miss[i] = math.Abs(late) + v.levels
-		d := math.Abs(dt / span)
-		both |= uint64(bit(d > v.comparable)) << i
-		if d = max(d, v.aside); d > 1 {
-			d = 1
-		}
-		deviation[i] = d
-		if v.mask = v.allowed; v.mask&pulses != 0 && !f.pulseFits(now, pulse) { // as legal has it, without a call
-			v.mask &^= pulses
-		}
+		d := dt / span
+		v.dt, v.share, v.worst, v.worstCpa = dt, d, 0, noConflict
+		// As integers, in the same order as the floats, none of which is negative: branches would be as good as random,
+		// and limits of floats mind NaN.
+		share := math.Float64bits(d) &^ (1 << 63)
+		both |= (math.Float64bits(v.comparable) - share) >> 63 << (i & 63)
+		deviation[i] = math.Float64frombits(min(max(share, math.Float64bits(v.aside)), math.Float64bits(1)))
+		v.mask = f.legal(v.allowed, now, pulse)
 	}
 	for ; both != 0; both &= both - 1 {
 		i := bits.TrailingZeros64(both)
-		deviation[i] = min(elementary.Hypot(views[i].dt/span, views[i].aside), 1)
+		deviation[i] = min(elementary.Hypot(views[i].share, views[i].aside), 1)
 	}
 }
 
@@ -127,9 +123,13 @@ func (e *Env) lookAtConflicts() {
 
 // threaten notes a predicted conflict if it is the worst one so far.
 func (v *view) threaten(severity, cpa float64) {
-	if severity > v.worst {
-		v.worst, v.worstCpa = severity, cpa
+	// As integers, which need no branch; neither severity is negative.
+	worst, at := math.Float64bits(v.worst), math.Float64bits(v.worstCpa)
+	s, t := math.Float64bits(severity), math.Float64bits(cpa)
+	if s > worst {
+		worst, at = s, t
 	}
+	v.worst, v.worstCpa = math.Float64frombits(worst), math.Float64frombits(at)
 }
 
 // refresh brings up to date what the views keep of clearances, which are few.
@@ -144,9 +144,7 @@ func (e *Env) refresh() {
 		v.speed = clip(2*(f.speed-LowSpeed)/(TopSpeed-LowSpeed) - 1)
 		v.above = levelFeature(f.above)
 		v.count = countFeatures[min(f.count, len(countFeatures)-1)]
-		if v.allowed = f.allowed(); e.flying>>i&1 != 0 {
-			v.allowed = 0 // nothing while a temporary manoeuvre runs
-		}
+		v.allowed = f.allowed() & (uint8(e.flying>>i&1) - 1) // nothing while a temporary manoeuvre runs
 		v.levels = math.Abs(f.above)
 		v.aside = v.levels / (Levels - 1)
 		v.comparable = math.Inf(1)

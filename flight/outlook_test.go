@@ -68,34 +68,42 @@ func TestDeviationIsALength(t *testing.T) {
 	}
 }
 
-// TestSteadyIsTanh asks for tangents again and again, a rounding error beside, also where two float32s meet.
-func TestSteadyIsTanh(t *testing.T) {
-	stream := numpyrand.NewGenerator(4)
-	var s steady
+// TestLatenessIsATangent observes lateness of all sizes again and again, a rounding error beside, also where two float32s
+// meet.
+func TestLatenessIsATangent(t *testing.T) {
+	e, stream := mustNew(DefaultConfig()), numpyrand.NewGenerator(4)
+	unit := float64(e.cfg.HoldSteps) * DT
+	e.look()
+	v := &e.outlook.views[0]
+	check := func(late float64) {
+		t.Helper()
+		v.dt = late * unit
+		was := v.lateness
+		got, want := observe(e)[6], float32(elementary.Tanh(v.dt/unit))
+		if math.Float32bits(got) != math.Float32bits(want) {
+			t.Fatalf("tanh %x after %x: got %x, want %x", v.dt/unit, was.at, got, want)
+		}
+	}
 	kept := 0
 	for k := range 50_000 {
-		x := math.Ldexp(stream.Uniform(-1, 1), stream.Choice(40)-35)
+		x := math.Ldexp(stream.Uniform(-1, 1), stream.Choice(45)-35)
 		if k%2 == 0 { // the tangent is midway between two float32s
 			low := float32(stream.Uniform(-1, 1))
 			x = elementary.Atanh((float64(low) + float64(math.Nextafter32(low, 2))) / 2)
 		}
 		for range 8 {
 			near := x + float64(steadiness*stream.Uniform(-1, 1))
-			if near == x || math.Abs(near-s.at) <= steadiness {
+			if v.lateness.is(near) {
 				kept++
 			}
-			if got, want := s.tanh(near), float32(elementary.Tanh(near)); got != want {
-				t.Fatalf("tanh %x after %x: got %x, want %x", near, s.at, got, want)
-			}
+			check(near)
 		}
 	}
 	if kept < 50_000 {
 		t.Errorf("only %d tangents were kept", kept)
 	}
-	for _, x := range []float64{0, math.Copysign(0, -1), 0x1p-28, -0x1p-28, 0x1.fffffffffffffp-29, 1e-40, 19, 1e300} {
-		if got, want := s.tanh(x), float32(elementary.Tanh(x)); math.Float32bits(got) != math.Float32bits(want) {
-			t.Errorf("tanh %x: got %x, want %x", x, got, want)
-		}
+	for _, x := range []float64{0, math.Copysign(0, -1), 0x1p-28, -0x1p-28, 0x1.fffffffffffffp-29, 0x1p-29, -0x1p-29, 0x1.fffffffffffffp-30, 1e-40, 19, 1e300} {
+		check(x)
 	}
 }
 

@@ -1,6 +1,9 @@
 package flight
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // reward returns the reward of the step just flown, in which issued clearances (0 or 1) were given.
 func (e *Env) reward(issued int) float64 {
@@ -17,14 +20,24 @@ func (e *Env) reward(issued int) float64 {
 
 // ExitMiss returns the mean over the aircraft of |dt|/(H*DT) + |level deviation|, as of now.
 func (e *Env) ExitMiss() float64 {
-	e.lookAtExits()
-	return Sum(e.outlook.miss) / float64(len(e.flights))
+	return Sum(e.misses()) / float64(len(e.flights))
 }
 
 // MaxExitMiss returns the largest miss of a single aircraft.
 func (e *Env) MaxExitMiss() float64 {
+	return slices.Max(e.misses())
+}
+
+// misses is that of each aircraft.
+func (e *Env) misses() []float64 {
 	e.lookAtExits()
-	return slices.Max(e.outlook.miss)
+	unit := float64(e.cfg.HoldSteps) * DT
+	views := e.outlook.views
+	miss := e.outlook.miss[:len(views)]
+	for i := range views {
+		miss[i] = math.Abs(views[i].dt/unit) + views[i].levels
+	}
+	return miss
 }
 
 // Sum adds as NumPy's add.reduce does on a contiguous array: fewer than 8 values from left to right, up to
