@@ -124,6 +124,11 @@ func skyrail_flight_reset(h C.skyrail_handle, seeds *C.uint64_t, seeded, chosen 
 
 //export skyrail_flight_step
 func skyrail_flight_step(h C.skyrail_handle, actions *C.int64_t) (result C.int32_t) {
+	return skyrail_flight_step_into(h, actions, nil, nil, nil)
+}
+
+//export skyrail_flight_step_into
+func skyrail_flight_step_into(h C.skyrail_handle, actions *C.int64_t, observations *C.float, counts *C.int64_t, figures *C.double) (result C.int32_t) {
 	defer guard(&result)
 	return code(onSector(h, func(s *sector) error {
 		switch {
@@ -132,7 +137,12 @@ func skyrail_flight_step(h C.skyrail_handle, actions *C.int64_t) (result C.int32
 		case actions == nil:
 			return fmt.Errorf("there are no actions")
 		}
-		return s.Step(array[int64](actions, s.Len()))
+		cfg := s.Config()
+		return s.StepInto(array[int64](actions, s.Len()), batch.Into{
+			Observations: array[float32](observations, s.Len()*cfg.ObservationLen()),
+			Counts:       array[int64](counts, s.Len()*batch.CountColumns),
+			Figures:      array[float64](figures, s.Len()*(1+2*cfg.Flights)),
+		})
 	}))
 }
 

@@ -129,6 +129,11 @@ int32_t skyrail_flight_reset(skyrail_handle h, uint64_t *seeds, uint8_t *seeded,
 /* Steps all environments, each by its action. */
 int32_t skyrail_flight_step(skyrail_handle h, int64_t *actions);
 
+/* The same, and writes these arrays too, laid out as the buffers of these names; any may be NULL. For arrays that are
+ * handed on: to bind others for each step takes longer, and so does a copy. */
+int32_t skyrail_flight_step_into(skyrail_handle h, int64_t *actions, float *observations, int64_t *counts,
+								 double *figures);
+
 /* Steps the first environment; returns 1 for terminated plus 2 for truncated. */
 int32_t skyrail_flight_step_one(skyrail_handle h, int32_t action);
 

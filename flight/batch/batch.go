@@ -52,6 +52,7 @@ type Batch struct {
 	seeds   []uint64
 	seeded  []bool
 	which   []bool
+	into    Into
 	stepOne func(i int)
 	reset   func(i int)
 	write   func(i int)
@@ -105,7 +106,11 @@ func of(envs []*flight.Env, threads int, mode Autoreset) *Batch {
 	cfg := b.Config()
 	b.width.observation, b.width.mask, b.width.figures = cfg.ObservationLen(), cfg.Actions(), 1+2*cfg.Flights
 	b.width.aircraft, b.width.aircraftCounts = cfg.Flights*AircraftColumns, cfg.Flights*AircraftCountColumns
-	b.stepOne = func(i int) { b.step(i, int(b.actions[i])) }
+	b.stepOne = func(i int) {
+		b.step(i, int(b.actions[i]))
+		b.observe(b.into.Observations, i)
+		b.tell(b.into.Counts, b.into.Figures, i)
+	}
 	b.reset = func(i int) {
 		if b.which == nil || b.which[i] {
 			b.restart(i)
@@ -221,7 +226,13 @@ func (b *Batch) begun(i int) {
 
 // Step gives every environment its action and writes all rows. If an action is outside the action space, the error says
 // which, and then nothing has changed.
-func (b *Batch) Step(actions []int64) error {
+func (b *Batch) Step(actions []int64) error { return b.StepInto(actions, Into{}) }
+
+// StepInto is Step, and writes these arrays too. If one of them has not the length it needs, nothing has changed.
+func (b *Batch) StepInto(actions []int64, to Into) error {
+	if err := b.checkInto(to); err != nil {
+		return err
+	}
 	if len(actions) != len(b.envs) {
 		return fmt.Errorf("%d actions for %d environments", len(actions), len(b.envs))
 	}
@@ -231,9 +242,9 @@ func (b *Batch) Step(actions []int64) error {
 			return fmt.Errorf("environment %d: %w", i, &flight.ActionError{Action: int(a), Actions: n})
 		}
 	}
-	b.actions = actions
+	b.actions, b.into = actions, to
 	err := b.pool.Do(len(b.envs), b.stepOne)
-	b.actions = nil
+	b.actions, b.into = nil, Into{}
 	return err
 }
 

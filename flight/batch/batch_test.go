@@ -199,6 +199,45 @@ func TestResultsDoNotDependOnThreads(t *testing.T) {
 	}
 }
 
+func TestStepWritesIntoOtherArraysToo(t *testing.T) {
+	cfg := flight.DefaultConfig()
+	cfg.MaxSteps = 7 // several episodes
+	for mode := range modes {
+		const n = 9
+		b, w := begin(t, cfg, n, 2, mode)
+		stream := numpyrand.NewGenerator(uint64(mode))
+		actions := make([]int64, n)
+		for step := range 30 {
+			for i := range actions {
+				actions[i] = int64(stream.Choice(cfg.Actions()))
+			}
+			other := arrays(n, cfg)
+			into := Into{Observations: other.Observations, Counts: other.Counts, Figures: other.Figures}
+			switch step % 3 {
+			case 1:
+				into = Into{Observations: other.Observations}
+			case 2:
+				into = Into{Counts: other.Counts, Figures: other.Figures}
+			}
+			if err := b.StepInto(actions, into); err != nil {
+				t.Fatal(err)
+			}
+			if into.Observations != nil && !slices.Equal(into.Observations, w.Observations) ||
+				into.Counts != nil && !slices.Equal(into.Counts, w.Counts) || into.Figures != nil && !slices.Equal(into.Figures, w.Figures) {
+				t.Fatalf("mode %d, step %d: not what the bound arrays got", mode, step)
+			}
+			for _, wrong := range []Into{{Observations: other.Observations[1:]}, {Counts: other.Counts[1:]}, {Figures: []float64{}}} {
+				if err := b.StepInto(actions, wrong); err == nil || !strings.Contains(err.Error(), "9 environments need") {
+					t.Fatalf("arrays that are too short: got %v", err)
+				}
+			}
+			if mode == Disabled && slices.Contains(b.Ended(), true) {
+				break
+			}
+		}
+	}
+}
+
 func TestResetChooses(t *testing.T) {
 	cfg := flight.DefaultConfig()
 	b, w := begin(t, cfg, 3, 1, Disabled)

@@ -30,6 +30,14 @@ type Buffers struct {
 	FinalFigures      []float64 // as Figures
 }
 
+// Into is where a single step writes, laid out as the Buffers of the same names; a nil array is not written. Arrays that
+// are handed on are given to the step that fills them: to bind them takes longer, and so does a copy.
+type Into struct {
+	Observations []float32
+	Counts       []int64
+	Figures      []float64
+}
+
 // The columns of Buffers.Counts, named as in the reference's info but for the last.
 const (
 	N = iota
@@ -107,6 +115,24 @@ func (b *Batch) Bind(w Buffers) error {
 	}
 	b.buffers = w
 	return b.Report()
+}
+
+func (b *Batch) checkInto(to Into) error {
+	e := len(b.envs)
+	for _, a := range []struct {
+		name     string
+		len, row int
+		there    bool
+	}{
+		{"observations", len(to.Observations), b.width.observation, to.Observations != nil},
+		{"counts", len(to.Counts), CountColumns, to.Counts != nil},
+		{"figures", len(to.Figures), b.width.figures, to.Figures != nil},
+	} {
+		if a.there && a.len != e*a.row {
+			return fmt.Errorf("the array of %s has %d values, %d environments need %d", a.name, a.len, e, e*a.row)
+		}
+	}
+	return nil
 }
 
 // Track writes the aircraft of all environments as of now into arrays of one's own, laid out as Buffers.Aircraft and

@@ -219,6 +219,14 @@ static void a_batch(skyrail_handle single) {
 		EXPECT(memcmp(&three.masks[i * ACTIONS], one.masks, ACTIONS), 0);
 		EXPECT(three.rewards[i] == one.rewards[0], 1);
 	}
+	for (steps = 0; steps < 10; steps++) { /* into other arrays, with and without bound ones */
+		EXPECT(skyrail_flight_step_into(h, actions, other.observations, other.counts, NULL), SKYRAIL_OK);
+		EXPECT(memcmp(other.observations, three.observations, BATCH * row), 0);
+		EXPECT(memcmp(other.counts, three.counts, BATCH * SKYRAIL_COUNTS * sizeof other.counts[0]), 0);
+	}
+	EXPECT(skyrail_flight_step_into(h, actions, NULL, NULL, NULL), SKYRAIL_OK);
+	EXPECT(three.counts[SKYRAIL_STEP], 21);
+	EXPECT(other.counts[SKYRAIL_STEP], 20);
 	EXPECT(skyrail_flight_destroy(h), SKYRAIL_OK);
 	useless(h);
 }

@@ -238,6 +238,38 @@ def test_copy_false_hands_out_the_engines_arrays() -> None:
     assert np.array_equal(first, before)
 
 
+@pytest.mark.parametrize("infos", [True, False])
+def test_what_is_handed_out_is_the_callers_own(infos: bool) -> None:
+    """Written over, it changes nothing: not what follows, nor a reset of some, nor the state."""
+    env, twin = (
+        FlightVectorEnv(5, autoreset_mode="Disabled", max_steps=9, infos=i) for i in (infos, True)
+    )
+    actions = np.random.default_rng(0)
+    env.reset(seed=1)
+    twin.reset(seed=1)
+    for k in range(40):
+        ended = env._ended.copy()
+        if k % 7 == 0 or ended.any():
+            mask = np.array([True, False, True, False, False]) | ended
+            got, _ = env.reset(options={"reset_mask": mask})
+            want, _ = twin.reset(options={"reset_mask": mask})
+            assert np.array_equal(got, want)
+        row = actions.integers(0, 36, 5)
+        got, rewards, terminated, truncated, told = env.step(row)
+        want, *others, tells = twin.step(row)
+        assert np.array_equal(got, want)
+        for mine, theirs in zip((rewards, terminated, truncated), others, strict=True):
+            assert np.array_equal(mine, theirs)
+        assert all(np.array_equal(told[key], tells[key]) for key in told)
+        assert set(told) == (set(tells) if infos else set())
+        for array in (got, rewards, terminated, truncated, *told.values()):
+            if array.flags.writeable:
+                array[...] = 1
+        assert np.array_equal(env.state.stock_observation, want)
+        assert np.array_equal(env.state.step_idx, twin.state.step_idx)
+        assert np.array_equal(env.action_masks(), twin.action_masks())
+
+
 def test_without_infos() -> None:
     env = FlightVectorEnv(3, autoreset_mode="SameStep", infos=False, max_steps=2)
     assert env.reset(seed=1)[1] == {}

@@ -340,12 +340,12 @@ class Sectors:
         self._reset = library.fast.skyrail_flight_reset
         self.bind()
 
-    def bind(self, infos: bool = True, state: bool = False) -> None:
-        """Have every step write observations, masks, rewards and endings, the counts and figures of
-        infos unless infos is False, and the aircraft if state is True. All are written at once.
+    def bind(self, observations: bool = True, infos: bool = True, state: bool = False) -> None:
+        """Have every step write masks, rewards and endings, the observations and the counts and
+        figures of infos unless those are False, and the aircraft if state is True. All are written
+        at once.
         """
         arrays: dict[str, NDArray[Any]] = {
-            "observations": self.observations,
             "masks": self.masks,
             "rewards": self.rewards,
             "terminated": self.terminated,
@@ -353,6 +353,8 @@ class Sectors:
             "actions": self.actions,
             "issued": self.issued,
         }
+        if observations:
+            arrays["observations"] = self.observations
         if infos:
             arrays |= {"counts": self.counts, "figures": self.figures}
         if state:
@@ -365,7 +367,7 @@ class Sectors:
             }
         buffers = _Buffers(**{name: _native.address(array) for name, array in arrays.items()})
         self.native.call("bind", ctypes.byref(buffers))
-        self._infos = infos
+        self._bound = observations, infos
 
     @property
     def last(self) -> tuple[NDArray[Any], ...]:
@@ -391,18 +393,31 @@ class Sectors:
             )
 
     def look(self) -> None:
-        """Write aircraft, and what else steps do not write, as of now."""
-        if not self._infos:
+        """Write all that steps do not, as of now."""
+        if not all(self._bound):
+            bound = self._bound
             self.bind()
-            self.bind(infos=False)
+            self.bind(*bound)
         self.native.call(
             "state", _native.address(self.aircraft), _native.address(self.aircraft_counts)
         )
 
-    def step(self, actions: NDArray[np.int64]) -> None:
-        """Step all sectors, each by its action."""
+    def step(
+        self,
+        actions: NDArray[np.int64],
+        observations: NDArray[np.float32] | None = None,
+        counts: NDArray[np.int64] | None = None,
+        figures: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Step all sectors, each by its action, and write these arrays too, which are as those of
+        the same names: they are the caller's.
+        """
         self._given[:] = actions  # whose address takes longer to find
-        self.native.call("step", self._given_at)
+        if observations is None and counts is None:
+            self.native.call("step", self._given_at)
+        else:
+            into = map(_native.address, (observations, counts, figures))
+            self.native.call("step_into", self._given_at, *into)
 
     def reset(
         self,

@@ -137,8 +137,8 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         )
         if self._own:
             sectors.bind(state=True)
-        elif not self._wants_infos:
-            sectors.bind(infos=False)
+        else:  # what is handed on is given to each step
+            sectors.bind(observations=not self.copy, infos=False)
         self._sectors = sectors
         self._state = FlightState(sectors, slice(None))
         self._everyone = np.ones(self.num_envs, np.bool_)
@@ -168,6 +168,8 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             self._ended[:] = False
         else:
             self._ended[chosen] = False
+        if not self._own:
+            self._sectors.look()
         marks = self._everyone if chosen is None else chosen
         return self._observe(), self._infos(marks)
 
@@ -204,7 +206,15 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             )
         if self._own:
             return self._step_own(actions)
-        sectors.step(actions)
+        observations = counts = figures = now = None
+        if self.copy:
+            observations = np.empty_like(sectors.observations)
+        if self._wants_infos:
+            counts, figures = np.empty_like(sectors.counts), np.empty_like(sectors.figures)
+            now = Figures(self._everyone, counts, figures)
+        sectors.step(actions, observations, counts, figures)
+        if observations is None:
+            observations = sectors.observations
         np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
         final = None
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
@@ -217,8 +227,7 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
                     sectors.final_counts.take(rows, 0),
                     sectors.final_figures.take(rows, 0),
                 )
-        infos = self._infos(self._everyone, final)
-        return (self._observe(), *self._outcome(sectors.rewards), infos)
+        return (observations, *self._outcome(sectors.rewards), Infos.of(now, final))
 
     def _step_own(
         self, actions: NDArray[np.int64]
@@ -270,16 +279,10 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
 
     def _infos(self, marks: NDArray[np.bool_], final: Final | None = None) -> dict[str, Any]:
         """The infos of now, as those of the marked environments, and what ended in this step."""
-        infos = Infos()
         now = None
         if self._wants_infos:
-            sectors = self._sectors
-            now = Figures(marks, sectors.counts.copy(), sectors.figures.copy())
-            infos["_n"] = marks
-        if final is not None:
-            infos["_final_obs"] = infos["_final_info"] = final.marks
-        infos._raw = now, final
-        return infos
+            now = Figures(marks, self._sectors.counts.copy(), self._sectors.figures.copy())
+        return Infos.of(now, final)
 
     # ------------------------------------------------------------------ what there is to know
 
@@ -398,9 +401,19 @@ class Final(NamedTuple):
 
 
 class Infos(LateDict):
-    """The infos of a step."""
+    """The infos of a step: of all environments, and of the episodes that have ended in it."""
 
     __slots__ = ()
+
+    @classmethod
+    def of(cls, now: Figures | None, final: Final | None) -> Infos:
+        infos = cls()
+        if now is not None:
+            infos["_n"] = now.marks
+        if final is not None:
+            infos["_final_obs"] = infos["_final_info"] = final.marks
+        infos._raw = now, final
+        return infos
 
     def _work_out(self, raw: tuple[Figures | None, Final | None]) -> dict[str, Any]:
         return {key: value for part in raw if part for key, value in part.infos().items()}
