@@ -20,7 +20,7 @@ export SKYRAIL_FLATLAND = $(abspath $(FLATLAND)/bin/python)
 export SKYRAIL_CAGE ?= required
 
 .PHONY: all build lib wheel cage test test-go test-python test-peers test-race test-arm64 lint bench bench-peer bench-python \
-	fuzz cross clean
+	profile fuzz cross clean
 
 all: build
 
@@ -90,6 +90,13 @@ bench-peer: $(VENV)/ready $(FLATLAND)/ready build
 bench-python: $(VENV)/ready $(FLATLAND)/ready lib
 	$(VENV)/bin/python python/bench/flight_env_peer.py
 	$(VENV)/bin/python python/bench/rail_env_peer.py --flatland $(FLATLAND)/bin/python
+
+# What the shared library is compiled for: where the steps of batches spend their time. Go reads it by itself.
+profile:
+	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	run() { $(GO) test -run '^$$' -bench Step -cpu 1 -benchtime $$2 -pgo off -trimpath -cpuprofile $$dir/$$1 -o $$dir/$$1.test ./$$1/batch; }; \
+	run flight 10s; run rail 2s; \
+	$(GO) tool pprof -proto $$dir/flight $$dir/rail > $$dir/both; mv $$dir/both cmd/libskyrail/default.pgo
 
 # Every fuzz target for FUZZTIME each. Making a finding small takes few tries, or it would take most of the time.
 FUZZTIME ?= 30s
