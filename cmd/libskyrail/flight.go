@@ -10,6 +10,7 @@ import (
 	"skyrail/flight"
 	"skyrail/flight/batch"
 	"skyrail/internal/handles"
+	"skyrail/internal/memory"
 	"skyrail/numpyrand"
 )
 
@@ -69,6 +70,9 @@ func skyrail_flight_clone(h C.skyrail_handle) (handle C.skyrail_handle) {
 	defer guard(&handle)
 	var c *sector
 	if err := onSector(h, func(s *sector) error {
+		if err := memory.Fits(s.Size()); err != nil {
+			return err
+		}
 		c = &sector{Batch: s.Clone(), begun: s.begun}
 		return nil
 	}); err != nil {

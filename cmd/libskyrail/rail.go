@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"skyrail/internal/handles"
+	"skyrail/internal/memory"
 	"skyrail/rail"
 	"skyrail/rail/batch"
 )
@@ -106,6 +107,22 @@ func skyrail_rail_join(config *C.skyrail_rail_config, from *C.skyrail_handle, co
 	if err != nil {
 		return C.skyrail_handle(fail(err))
 	}
+	handles := array[C.skyrail_handle](from, int(count))
+	sizes, total := map[C.skyrail_handle]int64{}, int64(0)
+	for _, h := range handles {
+		if _, known := sizes[h]; !known {
+			if err := onRailway(h, func(b *batch.Batch) error {
+				sizes[h] = b.Size()
+				return nil
+			}); err != nil {
+				return C.skyrail_handle(fail(err))
+			}
+		}
+		total += 2 * sizes[h] // they are copied, and joined
+	}
+	if err := memory.Fits(total); err != nil {
+		return C.skyrail_handle(fail(err))
+	}
 	// Copies, one after the other: places locked at once could wait for each other.
 	var parts []*batch.Batch
 	defer func() {
@@ -113,7 +130,7 @@ func skyrail_rail_join(config *C.skyrail_rail_config, from *C.skyrail_handle, co
 			b.Close()
 		}
 	}()
-	for _, h := range array[C.skyrail_handle](from, int(count)) {
+	for _, h := range handles {
 		if err := onRailway(h, func(b *batch.Batch) error {
 			parts = append(parts, b.Clone())
 			return nil
@@ -144,6 +161,9 @@ func skyrail_rail_clone(h C.skyrail_handle) (handle C.skyrail_handle) {
 	defer guard(&handle)
 	var c *batch.Batch
 	if err := onRailway(h, func(b *batch.Batch) error {
+		if err := memory.Fits(b.Size()); err != nil {
+			return err
+		}
 		c = b.Clone()
 		return nil
 	}); err != nil {

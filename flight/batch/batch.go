@@ -89,11 +89,15 @@ func fits(e *flight.Env, n int) error {
 	if n == 1 {
 		return nil // it is there already
 	}
+	return memory.Fits(int64(n) * size(e))
+}
+
+func size(e *flight.Env) int64 {
 	cfg := e.Config()
 	each := memory.Size(e, e.Clone()) - memory.Size(e)
 	each += 2 * int64(4*cfg.ObservationLen()+cfg.Actions()+8*(CountColumns+1+2*cfg.Flights)) // and again as final ones
 	each += int64(8 * cfg.Flights * (AircraftColumns + AircraftCountColumns))
-	return memory.Fits(int64(n) * each)
+	return each
 }
 
 func of(envs []*flight.Env, threads int, mode Autoreset) *Batch {
@@ -134,6 +138,9 @@ func (b *Batch) Env(i int) *flight.Env { return b.envs[i] }
 
 // Threads is the number of goroutines that step.
 func (b *Batch) Threads() int { return b.pool.Threads() }
+
+// Size is about how many bytes a copy takes, with arrays it is bound to.
+func (b *Batch) Size() int64 { return int64(len(b.envs)) * size(b.envs[0]) }
 
 // Clone returns an independent copy: same states, same streams, same future. It has goroutines of its own, and no arrays.
 func (b *Batch) Clone() *Batch {

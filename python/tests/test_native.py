@@ -261,11 +261,15 @@ def test_saving_while_another_thread_resets() -> None:
 # ---------------------------------------------------------------------- memory
 
 LIMITED = """
+import copy
 import resource
 from pathlib import Path
 from skyrail.flight import Flight4DEnv, FlightVectorEnv
 from skyrail.planner import FlightPolicy, demonstrations
-from skyrail.rail import RailVectorEnv
+from skyrail.rail import RailParallelEnv, RailVectorEnv
+
+def copies(env):
+    return [copy.copy(env) for _ in range(1000)]
 
 Flight4DEnv()
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -288,6 +292,8 @@ env.step([0] * 8)
         "FlightVectorEnv(2**20)",
         "demonstrations('planner', 2**20, num_envs=2**20)",
         "RailVectorEnv.generate(2**19, seed=1, n_agents=20, x_dim=40, y_dim=40, n_cities=3)",
+        "RailVectorEnv.of([RailParallelEnv.generate(seed=1, n_agents=20, n_cities=2)] * 2**19)",
+        "copies(RailVectorEnv.generate(500, seed=1, n_agents=5, n_cities=2))",
     ],
 )
 def test_too_many_environments_are_a_memory_error(made: str, mib: int) -> None:

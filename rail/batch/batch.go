@@ -129,18 +129,26 @@ func fits(sources []*Source) error {
 	if len(sources) == 1 {
 		return nil // it is there already
 	}
-	each := map[*Source]int64{}
-	total := int64(0)
+	each, total := sizes{}, int64(0)
 	for _, s := range sources {
-		if each[s] == 0 {
-			each[s] = memory.Size(s.first)
-			if s.parameters == nil { // what copies share stays shared; what is generated is soon each one's own
-				each[s] = memory.Size(s.first, s.first.Clone()) - each[s]
-			}
-		}
-		total += each[s]
+		total += each.of(s, s.first)
 	}
 	return memory.Fits(total)
+}
+
+// sizes is about how many bytes one more environment of a source takes.
+type sizes map[*Source]int64
+
+func (all sizes) of(s *Source, e *rail.Env) int64 {
+	size, known := all[s]
+	if !known {
+		size = memory.Size(e)
+		if s.parameters == nil { // what copies share stays shared; what is generated is soon each one's own
+			size = memory.Size(e, e.Clone()) - size
+		}
+		all[s] = size
+	}
+	return size
 }
 
 func of(worlds []world, o Options) *Batch {
@@ -214,6 +222,15 @@ func (b *Batch) Source(i int) *Source { return b.worlds[i].source }
 
 // Live are the trains of environment i that are not done, by handle. It is the batch's own list: do not change it.
 func (b *Batch) Live(i int) []int32 { return b.worlds[i].live }
+
+// Size is about how many bytes a copy takes, for who makes some.
+func (b *Batch) Size() int64 {
+	each, total := sizes{}, int64(0)
+	for i := range b.worlds {
+		total += each.of(b.worlds[i].source, b.worlds[i].env)
+	}
+	return total
+}
 
 // Clone returns an independent copy: same states, same streams, same future. It has goroutines of its own, and no arrays.
 func (b *Batch) Clone() *Batch { return join([]*Batch{b}, b.options) }
