@@ -35,6 +35,7 @@ enum { ONE_ARGUMENT = 0x0008 }; /* METH_O */
 	F(int, Dict_SetItem, (object *, object *, object *))                    \
 	F(ptrdiff_t, Dict_Size, (object *))                                     \
 	F(void, Err_Clear, (void))                                              \
+	F(int, Err_ExceptionMatches, (object *))                                \
 	F(object *, Err_NoMemory, (void))                                       \
 	F(object *, Err_Occurred, (void))                                       \
 	F(object *, Float_FromDouble, (double))                                 \
@@ -55,6 +56,7 @@ enum { ONE_ARGUMENT = 0x0008 }; /* METH_O */
 static struct {
 	int found;
 	object *none, *bool_type, *dict_type;
+	object **type_error, **overflow_error; /* variables */
 #define F(result, name, arguments) result(*name) arguments;
 	FUNCTIONS(F)
 #undef F
@@ -78,7 +80,10 @@ static int find_python(void) {
 	py.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
 	py.bool_type = dlsym(RTLD_DEFAULT, "PyBool_Type");
 	py.dict_type = dlsym(RTLD_DEFAULT, "PyDict_Type");
-	return py.found = py.none != NULL && py.bool_type != NULL && py.dict_type != NULL;
+	py.type_error = dlsym(RTLD_DEFAULT, "PyExc_TypeError");
+	py.overflow_error = dlsym(RTLD_DEFAULT, "PyExc_OverflowError");
+	return py.found = py.none != NULL && py.bool_type != NULL && py.dict_type != NULL && py.type_error != NULL &&
+					  py.overflow_error != NULL;
 }
 #endif
 
@@ -124,13 +129,19 @@ static int is(object *value, object *type) {
 	return its == type;
 }
 
-/* number is what an object is as an integer within 0..limit-1, or -1. */
+enum { NONE = -1, FAILED = -2 };
+
+/* number is what an object is as an integer within 0..limit-1, NONE if it is none, FAILED if finding out has raised
+ * something else, such as an interrupt. */
 static long number(object *value, long limit) {
 	long n = py.Long_AsLong(value);
 	if (n == -1 && py.Err_Occurred()) {
+		if (!py.Err_ExceptionMatches(*py.type_error) && !py.Err_ExceptionMatches(*py.overflow_error)) {
+			return FAILED;
+		}
 		py.Err_Clear();
 	}
-	return n < limit ? n : -1;
+	return n >= 0 && n < limit ? n : NONE;
 }
 
 /* five makes a tuple of values that it takes; NULL if one of them is. */
@@ -192,9 +203,9 @@ typedef struct {
 
 static object *step_sector(object *self, object *action) {
 	const sector *s = py.Capsule_GetPointer(self, NULL);
-	long index = is(action, py.bool_type) ? -1 : number(action, (long)s->of.actions);
+	long index = is(action, py.bool_type) ? NONE : number(action, (long)s->of.actions);
 	if (index < 0) {
-		return nothing();
+		return index == FAILED ? NULL : nothing();
 	}
 	int32_t ended = skyrail_flight_step_one(s->of.handle, (int32_t)index);
 	if (ended < 0) {
@@ -247,6 +258,7 @@ typedef struct {
 	ptrdiff_t count;
 	int32_t *trains; /* of the agents */
 	uint8_t *given;
+	int reading; /* the actions of a step */
 } railway;
 
 static object *rewards(const railway *r) {
@@ -258,18 +270,25 @@ static object *rewards(const railway *r) {
 }
 
 static object *step_railway(object *self, object *actions) {
-	const railway *r = py.Capsule_GetPointer(self, NULL);
-	if (!is(actions, py.dict_type) || py.Dict_Size(actions) != r->count) {
+	railway *r = py.Capsule_GetPointer(self, NULL);
+	/* An action may be an object that steps the same railway when it is asked for its number. */
+	if (r->reading || !is(actions, py.dict_type) || py.Dict_Size(actions) != r->count) {
 		return nothing();
 	}
-	for (ptrdiff_t k = 0; k < r->count; k++) {
+	r->reading = 1;
+	long move = 0;
+	for (ptrdiff_t k = 0; k < r->count && move >= 0; k++) {
 		object *action = py.Dict_GetItemWithError(actions, py.Tuple_GetItem(r->agents, k));
-		long move = action != NULL ? number(action, MOVES) : -1;
-		if (move < 0) {
-			py.Err_Clear();
-			return nothing();
+		if (action == NULL) {
+			move = py.Err_Occurred() ? FAILED : NONE;
+			break;
 		}
+		move = number(action, MOVES);
 		r->given[k] = (uint8_t)move;
+	}
+	r->reading = 0;
+	if (move < 0) {
+		return move == FAILED ? NULL : nothing();
 	}
 	int32_t outcome = skyrail_rail_step_live(r->of.handle, r->given, (int32_t)r->count);
 	if (outcome < 0) {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,16 @@ def whole(name: str, value: Any, low: int, high: int) -> int:  # noqa: ANN401 - 
     if number is None:
         raise TypeError(f"{name} is {value!r}, it must be a whole number")
     if not low <= number <= high:
-        raise ValueError(f"{name} is {number}, it must be within {low}..{high}")
+        raise ValueError(f"{name} is {shown(number)}, it must be within {low}..{high}")
     return number
+
+
+def shown(value: object) -> str:
+    """A value as errors show it; Python does not write out numbers of thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def real(name: str, value: Any) -> float:  # noqa: ANN401 - whatever a caller has
@@ -44,7 +52,7 @@ def real(name: str, value: Any) -> float:  # noqa: ANN401 - whatever a caller ha
     if finite is None:
         raise TypeError(f"{name} is {value!r}, it must be a number")
     if not finite:
-        raise ValueError(f"{name} is {value!r}, it must be a finite number")
+        raise ValueError(f"{name} is {shown(value)}, it must be a finite number")
     return float(value)
 
 
@@ -59,16 +67,21 @@ def seeds_of(value: Any, envs: int) -> list[int | None]:  # noqa: ANN401 - whate
     From one seed s those are s, s + 1 and so on; a sequence has one, or None, for each.
     """
     several = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
-    if not several or isinstance(value, str | bytes):
+    if not several or isinstance(value, str | bytes | bytearray):
         first = whole("seed", value, 0, LAST_SEED - envs + 1)
         return [first + i for i in range(envs)]
     if len(value) != envs:
         raise ValueError(f"{len(value)} seeds for {envs} environments")
-    return [None if seed is None else one_seed(seed) for seed in value]
+    return [
+        None if seed is None else whole(f"seed[{i}]", seed, 0, LAST_SEED)
+        for i, seed in enumerate(value)
+    ]
 
 
 def reset_mask(options: dict[str, Any] | None, envs: int) -> NDArray[np.bool_] | None:
     """options["reset_mask"]: which of so many environments to reset. None if it is not there."""
+    if options is not None and not isinstance(options, dict):
+        raise TypeError(f"options are {options!r}, they must be a dict or None")
     mask = (options or {}).get("reset_mask")
     if mask is None:
         return None
@@ -78,7 +91,23 @@ def reset_mask(options: dict[str, Any] | None, envs: int) -> NDArray[np.bool_] |
         raise ValueError(f"options['reset_mask'] has the shape {mask.shape}, not ({envs},)")
     if not mask.any():
         raise ValueError("options['reset_mask'] chooses no environment")
-    return np.ascontiguousarray(mask)
+    return mask.copy()
+
+
+def one_of(name: str, value: Any, choices: Collection[str]) -> str:  # noqa: ANN401
+    """A name that is one of some."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}, it must be a string")
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}, it must be one of {', '.join(choices)}")
+    return value
+
+
+def flag(name: str, value: Any) -> bool:  # noqa: ANN401 - whatever a caller has
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} is {value!r}, it must be True or False")
+    return bool(value)
 
 
 def text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a caller has

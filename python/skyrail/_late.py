@@ -9,9 +9,8 @@ from typing import Any
 class LateDict(dict[str, Any]):
     """A dict in every way; only making it is cheap, for those that nobody looks at.
 
-    `_raw` is what `_work_out` makes the items of, None once it has. What is set before then stays.
-    One item should be there from the start: what reads a dict in C asks at first whether there is
-    any.
+    `_raw` is what `_work_out` makes the items of, None once it has. What is there before `_raw` is
+    set stays. One item should be: what reads a dict in C asks at first whether there is any.
     """
 
     __slots__ = ("_raw",)
@@ -24,17 +23,27 @@ class LateDict(dict[str, Any]):
         raw = getattr(self, "_raw", None)
         if raw is None:
             return
+        # Another thread may read, and work it out as well, at any moment.
+        for key, value in self._work_out(raw).items():
+            dict.setdefault(self, key, value)
         self._raw = None
-        set_since = dict(dict.items(self))
-        dict.clear(self)  # for the order of the items
-        dict.update(self, self._work_out(raw))
-        dict.update(self, set_since)
 
     def __missing__(self, key: str) -> Any:  # noqa: ANN401 - a value
-        if getattr(self, "_raw", None) is None:
-            raise KeyError(key)
         self._fill()
-        return self[key]
+        if not dict.__contains__(self, key):
+            raise KeyError(key)
+        return dict.__getitem__(self, key)
+
+    def __eq__(self, other: object) -> bool:
+        self._fill()
+        if isinstance(other, LateDict):
+            other._fill()
+        return dict.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[str]:
         self._fill()
@@ -63,8 +72,8 @@ def _filled(name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    *("__contains__", "__delitem__", "__eq__", "__ge__", "__gt__", "__ior__", "__le__", "__len__"),
-    *("__lt__", "__ne__", "__or__", "__repr__", "__reversed__", "__ror__"),
+    *("__contains__", "__delitem__", "__ge__", "__gt__", "__ior__", "__le__", "__len__", "__lt__"),
+    *("__or__", "__repr__", "__reversed__", "__ror__", "__setitem__"),
     *("clear", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"),
 ):
     setattr(LateDict, _name, _filled(_name))

@@ -313,7 +313,14 @@ def integers(
     what: str,
 ) -> NDArray[np.int64]:
     """Values as a contiguous array of int64 of this shape. TypeError unless they are integers."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{what} must have the shape {shape}: {error}") from None
+    if array.dtype.kind not in "iu" and not isinstance(values, np.ndarray):
+        exact = np.asarray(values, object)  # what is too large for NumPy is still an integer
+        if exact.size and all(type(v) is int for v in exact.flat):
+            raise ValueError(f"{what} are too large, or too far below 0")
     if array.dtype.kind not in "iu":
         raise TypeError(f"{what} must be integers, not {array.dtype}")
     if array.shape != shape:

@@ -518,6 +518,87 @@ def test_the_state_is_read_only_and_of_now() -> None:
 # ---------------------------------------------------------------------- info
 
 
+def test_infos_are_equal_whether_they_were_read_or_not() -> None:
+    env = Flight4DEnv(n_flights=1, n_range=(1, 1))
+    first, second = (env.reset(seed=1)[1] for _ in range(2))
+    assert first == second
+    assert not first != second
+    assert env.reset(seed=1)[1] != env.step(1)[4]
+
+
+def test_threads_may_read_an_info_at_the_same_time() -> None:
+    env = Flight4DEnv()
+    env.reset(seed=3)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    failures: list[BaseException] = []
+
+    def read(info: Info, start: threading.Barrier) -> None:
+        try:
+            start.wait()
+            assert info["exit_miss"] >= 0
+            assert len(info) == 11
+        except BaseException as error:
+            failures.append(error)
+
+    try:
+        for _ in range(300):
+            info, start = env.reset()[1], threading.Barrier(2)
+            readers = [threading.Thread(target=read, args=(info, start)) for _ in range(2)]
+            for reader in readers:
+                reader.start()
+            for reader in readers:
+                reader.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert failures == []
+
+
+def test_what_ones_own_functions_must_be_and_return() -> None:
+    space = spaces.Box(0, 1, (2,))
+    for options, about in (
+        ({"reward": 5}, "reward is 5, it must be a function"),
+        ({"observation": 5, "observation_space": space}, "observation is 5, it must be a function"),
+        (
+            {"observation": len, "observation_space": 7},
+            "observation_space is 7, it must be a space",
+        ),
+    ):
+        with pytest.raises(TypeError, match=about):
+            Flight4DEnv(**options)
+    for made in (None, "much", [1, 2]):
+        env = Flight4DEnv(reward=lambda _, made=made: made)
+        env.reset(seed=1)
+        with pytest.raises(TypeError, match=r"the reward is .*, it must be a number"):
+            env.step(0)
+    env = Flight4DEnv(observation=lambda _: "text", observation_space=space)
+    with pytest.raises(TypeError, match="the observation is no array of float32"):
+        env.reset(seed=1)
+
+
+def test_actions_are_what_says_it_is_an_integer() -> None:
+    class Three:
+        def __index__(self) -> int:
+            return 3
+
+    class Interrupted:
+        def __index__(self) -> int:
+            raise KeyboardInterrupt
+
+    for options in ({}, {"reward": lambda _: 0.0}):
+        env = Flight4DEnv(**options)
+        env.reset(seed=1)
+        env.step(Three())
+        env.step(3)
+        with pytest.raises(KeyboardInterrupt):
+            env.step(Interrupted())
+        with pytest.raises(ValueError, match="thousands of digits is outside"):
+            env.step(10**5000)
+        assert env.step_idx == 2
+    with pytest.raises(TypeError, match="np_random is 5"):
+        env.np_random = 5
+
+
 def test_info_is_a_dict_in_every_way() -> None:
     def fresh() -> Info:
         env = Flight4DEnv()

@@ -382,7 +382,8 @@ def test_wrong_arguments_are_refused(
         (True, TypeError, "seed is True"),
         (np.array(1.0), TypeError, "seed is array"),
         ("123", TypeError, "seed is '123'"),
-        ([1, 2, 2.0], TypeError, r"seed is 2\.0"),
+        ([1, 2, 2.0], TypeError, r"seed\[2\] is 2\.0"),
+        (bytearray(b"abc"), TypeError, "seed is bytearray"),
     ],
 )
 def test_wrong_seeds_are_refused(
@@ -409,6 +410,98 @@ def test_seeds_of_any_integers() -> None:
     env.reset(seed=2**64 - 3)
 
 
+@pytest.mark.parametrize(
+    ("options", "error", "about"),
+    [
+        ({"autoreset_mode": 3}, TypeError, "autoreset_mode is 3"),
+        ({"autoreset_mode": "foo"}, ValueError, "one of NextStep, SameStep, Disabled"),
+        ({"copy": "no"}, TypeError, "copy is 'no'"),
+        ({"infos": 1}, TypeError, "infos is 1"),
+        ({"reward": 5}, TypeError, "reward is 5, it must be a function"),
+        ({"observation": 5}, TypeError, "observation is 5, it must be a function"),
+        ({"observation": len, "observation_space": 5}, TypeError, "observation_space is 5"),
+        ({"n_flights": 10**5000}, ValueError, "n_flights is a number of thousands of digits"),
+    ],
+)
+def test_options_that_are_none(options: dict[str, Any], error: type[Exception], about: str) -> None:
+    with pytest.raises(error, match=about):
+        FlightVectorEnv(2, **options)
+
+
+@pytest.mark.parametrize(
+    ("actions", "error", "about"),
+    [
+        ([10**30, 0, 0], ValueError, "actions are too large"),
+        ([-1, 2**63, 0], ValueError, "actions are too large"),
+        ([[1], [2, 3], 4], ValueError, r"actions must have the shape \(3,\)"),
+        ([None, 1, 2], TypeError, "actions must be integers"),
+        ([0.5, 1, 2], TypeError, "actions must be integers"),
+        ([True, False, True], TypeError, "actions must be integers"),
+    ],
+)
+def test_actions_that_are_none(actions: Any, error: type[Exception], about: str) -> None:  # noqa: ANN401
+    env = FlightVectorEnv(3)
+    env.reset(seed=1)
+    with pytest.raises(error, match=about):
+        env.step(actions)
+    assert (env.state.step_idx == 0).all()
+
+
+def test_what_ones_own_functions_must_return() -> None:
+    for made in (None, "much", [1.0, "a", 2.0]):
+        env = FlightVectorEnv(3, reward=lambda _, made=made: made)
+        env.reset(seed=1)
+        with pytest.raises((TypeError, ValueError), match="the rewards"):
+            env.step([0, 0, 0])
+    space = gymnasium.spaces.Box(0, 1, (2,))
+    env = FlightVectorEnv(2, observation=lambda _: "text", observation_space=space)
+    with pytest.raises(TypeError, match="the observation is no array of float32"):
+        env.reset(seed=1)
+
+
+def test_a_reset_mask_stays_the_callers() -> None:
+    env = FlightVectorEnv(3)
+    env.reset(seed=1)
+    mask = np.array([True, False, True])
+    _, infos = env.reset(options={"reset_mask": mask})
+    mask[:] = False
+    assert infos["_n"].tolist() == [True, False, True]
+    with pytest.raises(TypeError, match="options are 5"):
+        env.reset(options=5)
+
+
+def test_an_interrupt_in_a_step_loses_nothing_but_its_results() -> None:
+    env = FlightVectorEnv(2, autoreset_mode="Disabled", max_steps=2)
+    env.reset(seed=1)
+    env.step([0, 0])
+    step = env._sectors.step
+
+    def interrupted(*arguments: Any) -> None:  # noqa: ANN401 - the step's
+        step(*arguments)
+        raise KeyboardInterrupt
+
+    env._sectors.step = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        env.step([0, 0])
+    env._sectors.step = step
+    with pytest.raises(RuntimeError, match="the episode of environment 0 has ended"):
+        env.step([0, 0])
+
+
+def test_seeds_and_streams_are_told_as_gymnasium_does() -> None:
+    env = FlightVectorEnv(3)
+    same = SyncVectorEnv([Flight4DEnv] * 3)
+    assert env.np_random_seed == (-1, -1, -1)
+    for seed in (5, None, [None, 9, None], [1, None, 3]):
+        env.reset(seed=seed)
+        same.reset(seed=seed)
+        assert env.np_random_seed == same.np_random_seed
+    streams = [s.bit_generator.state for s in env.np_random]
+    assert streams == [s.bit_generator.state for s in same.get_attr("np_random")]
+    env.np_random[0].random()
+    assert streams == [s.bit_generator.state for s in env.np_random]
+
+
 def test_more_refusals() -> None:
     with pytest.raises(ValueError, match="sometimes"):
         FlightVectorEnv(1, autoreset_mode="sometimes")
@@ -420,7 +513,7 @@ def test_more_refusals() -> None:
         env.reset(options={"reset_mask": np.array([True, False, False])})
     with pytest.raises(ValueError, match="2 seeds for 3"):
         env.reset(seed=[1, 2])
-    with pytest.raises(ValueError, match="seed is -2"):
+    with pytest.raises(ValueError, match=r"seed\[1\] is -2"):
         env.reset(seed=[1, -2, 3])
     env.reset(seed=1)
     with pytest.raises(ValueError, match="n_range"):

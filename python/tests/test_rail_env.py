@@ -262,6 +262,94 @@ def test_the_quick_step_and_the_careful_one_are_the_same(observation: str, rewar
     assert paid > left if reward != "default" else paid
 
 
+def test_an_interrupt_in_a_step_leaves_no_agents_behind() -> None:
+    env = small(n_agents=3, seed=0)
+    env.reset(seed=0)
+    policy = RailPolicy("shortest-path")
+    keep = env._keep
+
+    class Interrupting(type(env)):
+        def _keep(self, agents: list[int]) -> None:
+            self.__class__ = RailParallelEnv
+            raise KeyboardInterrupt
+
+    env.__class__ = Interrupting
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            env.step(policy.act(env))
+    assert env._keep == keep
+    assert len(env.agents) == 3
+    _, _, terminations, *_ = env.step({agent: 0 for agent in env.agents})
+    assert len(terminations) < 3
+    assert list(terminations) == env.agents
+
+
+def test_the_list_of_agents_may_be_written_to() -> None:
+    env = small(observation="flat_tree", depth=1)
+    twin = copy.deepcopy(env)
+    env.agents.remove(0)
+    for actions in ({a: 2 for a in range(5)}, {a: 2 for a in range(1, 5)}):
+        ours, theirs = env.step(actions), twin.step(actions)
+        assert repr(ours) == repr(theirs)
+        assert list(ours[0]) == list(range(5))
+
+
+def test_an_action_may_step_the_same_railway() -> None:
+    class Stepping:
+        def __index__(self) -> int:
+            env.step({agent: 0 for agent in env.agents})
+            return 2
+
+    class Interrupted:
+        def __index__(self) -> int:
+            raise KeyboardInterrupt
+
+    def begun() -> RailParallelEnv:
+        made = small(n_agents=4)
+        made.reset(seed=1)
+        for _ in range(25):
+            made.step({a: 2 if a != 2 else 0 for a in made.agents})
+        return made
+
+    env, want = begun(), begun()
+    env.step({0: 2, 1: 2, 2: 2, 3: Stepping()})
+    want.step(dict.fromkeys(range(4), 0))
+    want.step(dict.fromkeys(range(4), 2))
+    assert env.save() == want.save()
+    with pytest.raises(KeyboardInterrupt):
+        env.step(dict.fromkeys(range(4), Interrupted()))
+    with pytest.raises(ValueError, match="thousands of digits is outside"):
+        env.step(dict.fromkeys(range(4), 10**5000))
+    assert env.save() == want.save()
+
+
+def test_threads_may_read_infos_at_the_same_time() -> None:
+    env = small()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    failures: list[BaseException] = []
+
+    def read(infos: Infos, start: threading.Barrier) -> None:
+        try:
+            start.wait()
+            assert all(infos[agent]["speed"] > 0 for agent in range(5))
+        except BaseException as error:
+            failures.append(error)
+
+    try:
+        for _ in range(300):
+            infos, start = env.observe()[1], threading.Barrier(2)
+            readers = [threading.Thread(target=read, args=(infos, start)) for _ in range(2)]
+            for reader in readers:
+                reader.start()
+            for reader in readers:
+                reader.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert failures == []
+    assert Infos.fromkeys([1]) == {1: None} == Infos({1: None})
+
+
 @pytest.mark.parametrize("observation", ["dummy", "tree"])
 def test_a_step_leaves_nothing_behind(observation: str) -> None:
     env = small(observation=observation)

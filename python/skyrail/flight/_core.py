@@ -208,7 +208,7 @@ class FlightState:
     step_idx             steps flown
     exit_miss            mean over the aircraft of lateness in hold lengths plus levels off
 
-    The last step:
+    The last step; it may be one that has ended an episode, if another began in it ("SameStep"):
 
     action               ()     int64; 0 after a reset
     issued               ()     int64: 1 if a clearance was given in it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from operator import index
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -12,7 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .. import _native
-from .._arguments import one_seed, real
+from .._arguments import one_seed, real, shown
 from .._late import LateDict
 from ._core import (
     DISABLED,
@@ -149,7 +150,7 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         self.n_actions = parameters.n_actions
         self.mask_offset = parameters.mask_offset
         self.action_space = spaces.Discrete(self.n_actions)
-        self.observation_space = space_of(parameters, observation, observation_space)
+        self.observation_space = space_of(parameters, observation, observation_space, reward)
         self._own_observation = observation
         self._own_reward = reward
         self._begin(parameters)
@@ -211,14 +212,14 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
         if type(action) is not int:
             action = flat_index(action)
         if not 0 <= action < self.n_actions:
-            raise ValueError(f"action {action} is outside 0..{self.n_actions - 1}")
+            raise ValueError(f"action {shown(action)} is outside 0..{self.n_actions - 1}")
         ended = self._native.fast(self._native.handle, action)
         if ended < 0:
             raise self._failure(ended)
         terminated, truncated = _ENDINGS[ended]
         reward = float(self._sectors.rewards[0])
         if self._own_reward is not None:
-            reward = float(self._own_reward(self._state))
+            reward = own_reward(self._own_reward, self._state)
         return self._observe(), reward, terminated, truncated, self._info()
 
     def _info(self) -> Info:
@@ -266,6 +267,8 @@ class Flight4DEnv(gymnasium.Env[Observation, int]):
 
     @_np_random.setter
     def _np_random(self, generator: np.random.Generator | None) -> None:
+        if not isinstance(generator, np.random.Generator | None):
+            raise TypeError(f"np_random is {generator!r}, it must be a numpy.random.Generator")
         self._rng = generator
 
     # ------------------------------------------------------------------ what there is to know
@@ -418,8 +421,16 @@ def space_of(
     parameters: Parameters,
     observation: ObservationFunction | None,
     own: spaces.Space[Any] | None,
+    reward: RewardFunction | None,
 ) -> spaces.Space[Any]:
-    """The observation space: the challenge's, or that of one's own observation."""
+    """The observation space: the challenge's, or that of one's own observation. It is said here
+    what is wrong with one's own functions.
+    """
+    for name, function in (("observation", observation), ("reward", reward)):
+        if function is not None and not callable(function):
+            raise TypeError(f"{name} is {function!r}, it must be a function of a FlightState")
+    if not isinstance(own, spaces.Space | None):
+        raise TypeError(f"observation_space is {own!r}, it must be a space of Gymnasium")
     if observation is None and own is not None:
         raise ValueError("observation_space is for an observation of your own: give that too")
     if observation is None:
@@ -432,10 +443,24 @@ def space_of(
 
 def flat_index(action: Any) -> int:  # noqa: ANN401 - whatever a policy answers
     """The action as an int: from an int, a NumPy integer or an array of one."""
+    if not isinstance(action, bool | np.ndarray):
+        try:
+            return index(action)
+        except TypeError:
+            pass
     given = np.asarray(action)
     if given.size != 1 or given.dtype.kind not in "iu":
         raise TypeError(f"action {action!r} is not one integer")
     return int(given.item())
+
+
+def own_reward(function: RewardFunction, state: FlightState) -> float:
+    """What one's own function makes of a state."""
+    made = function(state)
+    try:
+        return float(made)
+    except (TypeError, ValueError):
+        raise TypeError(f"the reward is {made!r}, it must be a number") from None
 
 
 def own_observation(
@@ -459,7 +484,10 @@ def _element(made: Any, space: spaces.Space[Any], envs: tuple[int, ...]) -> Any:
             raise ValueError(f"the observation is not a tuple of {len(space.spaces)}")
         return tuple(_element(m, part, envs) for m, part in zip(made, space.spaces, strict=True))
     if isinstance(space, spaces.Box | spaces.MultiBinary | spaces.MultiDiscrete | spaces.Discrete):
-        array = np.array(made, dtype=space.dtype)
+        try:
+            array = np.array(made, dtype=space.dtype)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"the observation is no array of {space.dtype}: {error}") from None
         want = (*envs, *space.shape)
         if array.shape != want:
             raise ValueError(

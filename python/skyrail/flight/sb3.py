@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
+from .._arguments import seeds_of
 from .vector import FlightVectorEnv
 
 _Indices = None | int | Iterable[int]
@@ -67,10 +68,16 @@ class FlightVecEnv(VecEnv):
         self,
     ) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Fly one step everywhere."""
+        vector = self.vector
+        before = vector._flown
         try:
-            observations, rewards, terminated, truncated, final = self.vector.step(self._actions)
-        except BaseException:  # of one's own functions; the next episodes have begun
-            self._returns[self.vector._ended] = self._lengths[self.vector._ended] = 0
+            observations, rewards, terminated, truncated, final = vector.step(self._actions)
+        except BaseException:
+            if (
+                vector._flown != before
+            ):  # it is of one's own functions: the next episodes have begun
+                self._lengths += 1
+                self._returns[vector._ended] = self._lengths[vector._ended] = 0
             raise
         self._returns += rewards
         self._lengths += 1
@@ -151,7 +158,7 @@ class FlightVecEnv(VecEnv):
         """Environment i starts the scenario of seed + i at the next reset."""
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
-        self._seeds = [seed + i for i in range(self.num_envs)]
+        self._seeds = seeds_of(seed, self.num_envs)
         return self._seeds
 
 

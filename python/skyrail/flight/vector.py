@@ -15,7 +15,16 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .. import _native
-from .._arguments import MAX_ENVS, MAX_THREADS, real, reset_mask, seeds_of, whole
+from .._arguments import (
+    MAX_ENVS,
+    MAX_THREADS,
+    flag,
+    one_of,
+    real,
+    reset_mask,
+    seeds_of,
+    whole,
+)
 from .._late import LateDict
 from ._core import (
     DISABLED,
@@ -103,11 +112,14 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
     ) -> None:
         self.num_envs = whole("num_envs", num_envs, 1, MAX_ENVS)
         self.gamma = real("gamma", gamma)
-        self.copy = bool(copy)
+        self.copy = flag("copy", copy)
         self.threads = whole("threads", threads, 0, MAX_THREADS)
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        self.autoreset_mode = AutoresetMode(
+            one_of("autoreset_mode", mode, [m.value for m in AutoresetMode])
+        )
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self._wants_infos = bool(infos)
+        self._wants_infos = flag("infos", infos)
         parameters = Parameters(
             n_flights,
             n_range,
@@ -120,9 +132,10 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         ).checked()
         self.mask_offset = parameters.mask_offset
         self.single_action_space = spaces.Discrete(parameters.n_actions)
-        self.single_observation_space = space_of(parameters, observation, observation_space)
+        self.single_observation_space = space_of(parameters, observation, observation_space, reward)
         self._own_observation = observation
         self._own_reward = reward
+        self._last_seeds = (-1,) * self.num_envs
         self._begin(parameters)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -144,6 +157,7 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         self._everyone = np.ones(self.num_envs, np.bool_)
         self._everyone.flags.writeable = False
         self._ended = np.zeros(self.num_envs, np.bool_)  # at the end of the last step
+        self._flown = 0  # how many steps
         self._begun = False
 
     # ------------------------------------------------------------------ the episodes
@@ -180,6 +194,7 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             if self._begun:
                 return None, None
             chance = np.random.SeedSequence().generate_state(self.num_envs, np.uint32)
+            self._last_seeds = tuple(chance.tolist())
             return chance.astype(np.uint64), None
         each = seeds_of(seed, self.num_envs)
         seeds = [0 if s is None else s for s in each]
@@ -188,6 +203,8 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
             chance = np.random.SeedSequence().generate_state(self.num_envs, np.uint32).tolist()
             seeds = [s if has else c for s, has, c in zip(seeds, seeded, chance, strict=True)]
             seeded = [True] * self.num_envs
+        news = zip(seeds, seeded, self._last_seeds, strict=True)
+        self._last_seeds = tuple(s if has else last for s, has, last in news)
         return np.array(seeds, np.uint64), np.array(seeded)
 
     def step(
@@ -212,10 +229,9 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         if self._wants_infos:
             counts, figures = np.empty_like(sectors.counts), np.empty_like(sectors.figures)
             now = Figures(self._everyone, counts, figures)
-        sectors.step(actions, observations, counts, figures)
+        self._fly(actions, observations, counts, figures)
         if observations is None:
             observations = sectors.observations
-        np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
         final = None
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             rows = self._ended.nonzero()[0]
@@ -229,14 +245,21 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
                 )
         return (observations, *self._outcome(sectors.rewards), Infos.of(now, final))
 
+    def _fly(self, actions: NDArray[np.int64], *into: NDArray[Any] | None) -> None:
+        sectors = self._sectors
+        try:
+            sectors.step(actions, *into)
+            self._flown += 1
+        finally:  # also if an interrupt comes when they have flown
+            np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
+
     def _step_own(
         self, actions: NDArray[np.int64]
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         sectors = self._sectors
         # In mode NEXT_STEP this step resets what has ended, with no reward for anything.
         fresh = self._ended & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
-        sectors.step(actions)
-        np.logical_or(sectors.terminated, sectors.truncated, out=self._ended)
+        self._fly(actions)
         if not self._resets_itself or not self._ended.any():
             outcome = self._outcome(self._rewards(fresh))
             return (self._observe(), *outcome, self._infos(self._everyone))
@@ -255,7 +278,11 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         """One's own, or the challenge's; 0 for those that this step has reset."""
         if self._own_reward is None:
             return self._sectors.rewards
-        rewards = np.array(self._own_reward(self._state), np.float64)
+        made = self._own_reward(self._state)
+        try:
+            rewards = np.array(made, np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"the rewards are no array of numbers: {error}") from None
         if rewards.shape != (self.num_envs,):
             raise ValueError(f"the rewards have the shape {rewards.shape}, not ({self.num_envs},)")
         rewards[fresh] = 0.0
@@ -299,6 +326,22 @@ class FlightVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         if not self._own:
             self._sectors.look()
         return self._state
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The last seed of each environment; -1 before the first reset."""
+        return self._last_seeds
+
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """The streams of the environments as they are now, as generators of one's own: what is
+        drawn from them changes nothing.
+        """
+        self._need_episodes()
+        streams = tuple(np.random.Generator(np.random.PCG64(0)) for _ in range(self.num_envs))
+        for i, stream in enumerate(streams):
+            stream.bit_generator.state = self._sectors.stream(i)
+        return streams
 
     def set_n_range(self, lo: int, hi: int) -> None:
         """Let lo..hi aircraft converge, in every environment from its next reset on."""

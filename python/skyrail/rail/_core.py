@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from .._arguments import LAST_SEED, octets, real, text, whole
+from .._arguments import LAST_SEED, flag, octets, one_of, real, text, whole
 
 ACTIONS = 5
 TREE_FEATURES = 12
@@ -116,22 +116,6 @@ class Options(NamedTuple):
         if self.observation == "global":
             return (rows * columns * GLOBAL_CELL,)
         return (1,)
-
-
-def one_of(name: str, value: Any, choices: Collection[str]) -> str:  # noqa: ANN401
-    """A name that is one of some."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} is {value!r}, it must be a string")
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}, it must be one of {', '.join(choices)}")
-    return value
-
-
-def flag(name: str, value: Any) -> bool:  # noqa: ANN401 - whatever a caller has
-    """True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} is {value!r}, it must be True or False")
-    return bool(value)
 
 
 class _StepArrays(ctypes.Structure):

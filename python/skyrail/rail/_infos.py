@@ -28,26 +28,25 @@ class Infos(dict[int, dict[str, Any]]):
         return infos
 
     def _fill(self) -> None:
-        raw, self._raw = self._raw, None
+        raw = getattr(self, "_raw", None)
         if raw is None:
             return
         n = len(raw) // INFO_BYTES
         told = struct.unpack(f"={n}d{n}i{n}b{n}?", raw)
-        for train in dict.keys(self):
-            dict.__setitem__(
-                self,
-                train,
-                {
+        # Another thread may read, and fill it as well, at any moment.
+        for train in list(dict.keys(self)):
+            if dict.get(self, train) is None:
+                info = {
                     "action_required": told[3 * n + train],
                     "malfunction": told[n + train],
                     "speed": told[train],
                     "state": _STATES[told[2 * n + train]],
-                },
-            )
+                }
+                dict.__setitem__(self, train, info)
+        self._raw = None
 
     def __getitem__(self, train: int) -> dict[str, Any]:
-        if self._raw is not None:
-            self._fill()
+        self._fill()
         return dict.__getitem__(self, train)
 
     def __iter__(self) -> Iterator[int]:
@@ -73,8 +72,7 @@ def _filled(name: str) -> Callable[..., Any]:
     plain = getattr(dict, name)
 
     def method(self: Infos, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as dict has it
-        if self._raw is not None:
-            self._fill()
+        self._fill()
         return plain(self, *args, **kwargs)
 
     method.__name__, method.__doc__ = name, plain.__doc__

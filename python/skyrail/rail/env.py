@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arguments import one_seed
+from .._arguments import one_seed, shown
 from . import _spaces
 from ._core import ACTIONS, Options, Railways, Source, Train
 from ._infos import Infos
@@ -127,6 +127,7 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         "_rows",
         "_source",
         "_terminated",
+        "_there",
         "_truncated",
         "agents",
         "possible_agents",
@@ -258,20 +259,31 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         if type(outcome) is tuple:
             return outcome
         if outcome is None:
-            outcome = self._native.fast(self._native.handle, *self._sorted(actions))
-            if outcome < 0:
-                raise self._native.lib.exception(outcome)
+            outcome = self._step_carefully(actions)
         infos = Infos.of(self._blank, self._info.tobytes())
         observations = self._observe()
         rewards = self._reward() if outcome & _REWARDED else self._no_rewards.copy()
         if not outcome & _LEFT:
             return observations, rewards, self._no.copy(), self._no.copy(), infos
         terminated, truncated = self._terminated.tolist(), self._truncated.tolist()
-        agents = self.agents
+        agents = self._there
         terminations = {agent: terminated[agent] for agent in agents}
         truncations = {agent: truncated[agent] for agent in agents}
         self._keep([a for a in agents if not (terminated[a] or truncated[a])])
         return observations, rewards, terminations, truncations, infos
+
+    def _step_carefully(self, actions: Any) -> int:  # noqa: ANN401 - whatever a caller has
+        """A step of actions of any kind, of all agents or some. It returns what has happened."""
+        native, there = self._native, self._there
+        outcome = native.fast(native.handle, *self._sorted(actions))
+        if outcome < 0:
+            error = native.lib.exception(outcome)
+            self._gather()
+            if self._there == there:
+                raise error
+            # A step that was interrupted has left agents behind that are not there any more.
+            return self._step_carefully(actions)
+        return outcome
 
     def _sorted(self, actions: Mapping[int, int]) -> tuple[bytes, int]:
         """The actions of all agents in order, and how many. They may be of any kind, and may be
@@ -285,14 +297,16 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
                     f"there is no agent {agent!r}: agents are 0..{len(self.possible_agents) - 1}"
                 )
         given = bytearray()
-        for agent in self.agents:
+        for agent in self._there:
             action = actions.get(agent, 0)
             try:
                 action = index(action)
             except TypeError:
                 raise TypeError(f"agent {agent}: action {action!r} is not an integer") from None
             if not 0 <= action < ACTIONS:
-                raise ValueError(f"agent {agent}: action {action} is outside 0..{ACTIONS - 1}")
+                raise ValueError(
+                    f"agent {agent}: action {shown(action)} is outside 0..{ACTIONS - 1}"
+                )
             given.append(action)
         return bytes(given), len(given)
 
@@ -305,6 +319,7 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
     def _keep(self, agents: list[int]) -> None:
         """What steps are put together of, for these agents."""
         self.agents = agents
+        self._there = tuple(agents)  # whatever somebody does to the list
         self._all = len(agents) == len(self.possible_agents)
         self._blank: dict[int, Any] = dict.fromkeys(agents)
         self._no_rewards = dict.fromkeys(agents, self._nothing)
@@ -318,25 +333,25 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         """What makes the observations of now. It must not refer to the environment: the quick step
         refers to it, and no collector sees that.
         """
-        agents, rows = self.agents, self._rows
+        agents, rows = self._there, self._rows
         if rows is None:
             return dict.fromkeys(agents, self._one).copy
         # Rows of one new array: the engine's own is overwritten in the next step. As many as there
         # are agents; zip() that makes sure of it takes longer.
         if self._all:
             return lambda: dict(zip(agents, rows.copy(), strict=False))
-        chosen = np.array(agents, np.intp)
+        chosen = np.array(agents, np.intp)  # an index, as a tuple is not
         return lambda: dict(zip(agents, rows[chosen], strict=False))
 
     def _reward(self) -> dict[int, Reward]:
         if self._railways.width > 1:
             rewards = self._railways.rewards[0].copy()
             rewards.flags.writeable = False  # as in a step without any, which all share
-            return {agent: rewards[agent] for agent in self.agents}
+            return {agent: rewards[agent] for agent in self._there}
         values = self._rewards.tolist()
         if self._all:
-            return dict(zip(self.agents, values, strict=False))
-        return {agent: values[agent] for agent in self.agents}
+            return dict(zip(self._there, values, strict=False))
+        return {agent: values[agent] for agent in self._there}
 
     # ------------------------------------------------------------------ what there is to know
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from .._arguments import MAX_ENVS, MAX_THREADS, reset_mask, seeds_of, whole
+from .._arguments import MAX_ENVS, MAX_THREADS, flag, one_of, reset_mask, seeds_of, whole
 from . import _spaces
 from ._core import (
     DISABLED,
@@ -21,8 +21,6 @@ from ._core import (
     Railways,
     Source,
     Train,
-    flag,
-    one_of,
 )
 from .env import RailParallelEnv, unwrapped
 
@@ -198,6 +196,10 @@ class RailVectorEnv:
 
     @classmethod
     def _of(cls, source: Source, num_envs: int, **options: Unpack[AllOptions]) -> RailVectorEnv:
+        names = AllOptions.__annotations__
+        for name in options:
+            if name not in names:
+                raise TypeError(f"there is no option {name!r}; there are {', '.join(names)}")
         seen = {name: options.pop(name) for name in Options._fields if name in options}
         num_envs = whole("num_envs", num_envs, 1, MAX_ENVS)
         sources = [source] * num_envs

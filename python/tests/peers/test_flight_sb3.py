@@ -131,7 +131,7 @@ def test_attributes_are_those_of_a_dummy_vec_env(own: str) -> None:
 
 
 def test_after_an_error_in_ones_own_function() -> None:
-    """Length and return are of the episode at hand, without the step whose rewards got lost."""
+    """Length and return are of the episode at hand; the rewards of that step are lost."""
     broken = False
 
     def reward(state: FlightState) -> np.ndarray:
@@ -142,7 +142,7 @@ def test_after_an_error_in_ones_own_function() -> None:
     env = FlightVecEnv(2, max_steps=5, reward=reward)
     env.reset()
     idle = np.zeros(2, int)
-    lengths = []
+    lengths, returns = [], []
     for step in range(1, 21):
         broken = step in (5, 12)  # the end of an episode, and amid another
         if broken:
@@ -152,9 +152,12 @@ def test_after_an_error_in_ones_own_function() -> None:
         _, _, dones, infos = env.step(idle)
         if dones.any():
             assert dones.all()
-            assert infos[0]["episode"]["r"] == infos[0]["episode"]["l"]
             lengths.append(infos[0]["episode"]["l"])
-    assert lengths == [5, 4, 5]
+            returns.append(infos[0]["episode"]["r"])
+    assert lengths == [5, 5, 5]
+    assert returns == [5, 4, 5]
+    with pytest.raises(ValueError, match="seed is -5"):
+        env.seed(-5)
 
 
 def test_methods_and_attributes() -> None:
