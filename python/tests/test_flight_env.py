@@ -21,6 +21,7 @@ import pytest
 from envs.flight_4d import Flight4DEnv as StockEnv
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
+from readers import read_by_two
 
 from skyrail import _native
 from skyrail.flight import Flight4DEnv, FlightState
@@ -529,29 +530,12 @@ def test_infos_are_equal_whether_they_were_read_or_not() -> None:
 def test_threads_may_read_an_info_at_the_same_time() -> None:
     env = Flight4DEnv()
     env.reset(seed=3)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    failures: list[BaseException] = []
 
-    def read(info: Info, start: threading.Barrier) -> None:
-        try:
-            start.wait()
-            assert info["exit_miss"] >= 0
-            assert len(info) == 11
-        except BaseException as error:
-            failures.append(error)
+    def check(info: Info) -> None:
+        assert info["exit_miss"] >= 0
+        assert len(info) == 11
 
-    try:
-        for _ in range(300):
-            info, start = env.reset()[1], threading.Barrier(2)
-            readers = [threading.Thread(target=read, args=(info, start)) for _ in range(2)]
-            for reader in readers:
-                reader.start()
-            for reader in readers:
-                reader.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert failures == []
+    read_by_two(lambda: env.reset()[1], check)
 
 
 def test_what_ones_own_functions_must_be_and_return() -> None:

@@ -24,6 +24,7 @@ import pytest
 from pettingzoo import ParallelEnv
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 from pettingzoo.utils import BaseParallelWrapper
+from readers import read_by_two
 
 from skyrail import _native
 from skyrail.rail import (
@@ -325,28 +326,14 @@ def test_an_action_may_step_the_same_railway() -> None:
 
 def test_threads_may_read_infos_at_the_same_time() -> None:
     env = small()
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    failures: list[BaseException] = []
 
-    def read(infos: Infos, start: threading.Barrier) -> None:
-        try:
-            start.wait()
-            assert all(infos[agent]["speed"] > 0 for agent in range(5))
-        except BaseException as error:
-            failures.append(error)
+    def check(infos: Infos) -> None:
+        assert all(infos[agent]["speed"] > 0 for agent in range(5))
 
-    try:
-        for _ in range(300):
-            infos, start = env.observe()[1], threading.Barrier(2)
-            readers = [threading.Thread(target=read, args=(infos, start)) for _ in range(2)]
-            for reader in readers:
-                reader.start()
-            for reader in readers:
-                reader.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert failures == []
+    read_by_two(lambda: env.observe()[1], check)
+
+
+def test_infos_are_made_as_any_dict() -> None:
     assert Infos.fromkeys([1]) == {1: None} == Infos({1: None})
 
 
