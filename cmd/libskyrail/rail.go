@@ -234,6 +234,45 @@ func skyrail_rail_timetable(h C.skyrail_handle, i C.int64_t, rows *C.int64_t, ma
 	}))
 }
 
+//export skyrail_rail_stops
+func skyrail_rail_stops(h C.skyrail_handle, i C.int64_t, rows *C.int64_t, room C.int64_t) (result C.int64_t) {
+	defer guard(&result)
+	count := 0
+	err := onRailway(h, func(b *batch.Batch) error {
+		if err := b.Check(int(i)); err != nil {
+			return err
+		}
+		w := array[[C.SKYRAIL_RAIL_STOP]int64](rows, max(int(room), 0))
+		trains := b.Env(int(i)).Scenario().Trains
+		for train := range trains {
+			for number, stop := range trains[train].Intermediate() {
+				for _, at := range stop.Alternatives {
+					if count < len(w) {
+						w[count] = [C.SKYRAIL_RAIL_STOP]int64{
+							int64(train), int64(number), int64(at.Row), int64(at.Col), int64(at.Heading),
+							step(stop.EarliestDeparture), step(stop.LatestArrival),
+						}
+					}
+					count++
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return C.int64_t(fail(err))
+	}
+	return C.int64_t(count)
+}
+
+// step is the step of a time, or -1.
+func step(t rail.Time) int64 {
+	if !t.Given {
+		return -1
+	}
+	return int64(t.Step)
+}
+
 //export skyrail_rail_bind
 func skyrail_rail_bind(h C.skyrail_handle, w *C.skyrail_rail_buffers) (result C.int32_t) {
 	defer guard(&result)

@@ -70,6 +70,11 @@ int32_t skyrail_rail_transitions(skyrail_handle h, int64_t i, uint16_t *cells);
 /* Its trains: start row, column, heading, target row, column, earliest departure, latest arrival; and maximum speeds. */
 #define SKYRAIL_RAIL_TIMETABLE 7
 int32_t skyrail_rail_timetable(skyrail_handle h, int64_t i, int64_t *rows, double *max_speeds);
+/* Where they have to stand on their way, in order: train, which of its stops, row, column, heading (-1: any), earliest
+ * departure, latest arrival (-1: none). Rows of one stop are alternatives. Returns how many rows there are, and writes
+ * as many as there is room for. */
+#define SKYRAIL_RAIL_STOP 7
+int64_t skyrail_rail_stops(skyrail_handle h, int64_t i, int64_t *rows, int64_t room);
 
 int32_t skyrail_rail_bind(skyrail_handle h, skyrail_rail_buffers *buffers);
 

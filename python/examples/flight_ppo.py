@@ -1,6 +1,6 @@
 """Train a controller for the Flight Challenge with PPO, in minutes and without a GPU.
 
-    pip install 'skyrail[train]'
+    pip install './python[train]'
     python flight_ppo.py --minutes 20 --out runs/flight
     skyrail flight compare --agent rule-based --agent runs/flight/policy.zip
 

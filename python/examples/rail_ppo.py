@@ -1,6 +1,6 @@
 """Train one policy for all trains of small railways with PPO, in minutes and without a GPU.
 
-    pip install 'skyrail[train]'
+    pip install './python[train]'
     python rail_ppo.py --minutes 5 --out runs/rail
 
 All trains share one network, which sees one train's tree at a time: what one of them learns holds

@@ -29,3 +29,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class that is imported wh
 
         return RailPolicy
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

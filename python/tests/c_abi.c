@@ -292,6 +292,8 @@ static void a_railway(void) {
 	EXPECT(facts.rows, 30);
 	EXPECT(facts.reward_width, 1);
 	REFUSED(skyrail_rail_facts_of(h, BATCH, &facts), SKYRAIL_BAD_ARGUMENT, "3");
+	EXPECT(skyrail_rail_stops(h, 0, NULL, 0), 0); /* their ways are direct */
+	REFUSED(skyrail_rail_stops(h, BATCH, NULL, 0), SKYRAIL_BAD_ARGUMENT, "3");
 
 	memset(&buffers, 0, sizeof buffers);
 	buffers.rewards = earned;

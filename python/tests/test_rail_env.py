@@ -60,6 +60,10 @@ def test_episode_equals_the_reference(path: Path) -> None:
         reward: RailParallelEnv.from_file(state, reward=reward)
         for reward in ("default", "ecml2026", "components", "punctuality")
     }
+    for train, agent in zip(envs["default"].trains, g["agents"], strict=True):
+        times = zip(agent["wp_earliest"][1:-1], agent["wp_latest"][1:-1], strict=True)
+        want = list(zip(agent["waypoints"][1:-1], times, strict=True))
+        assert [([list(p) for p in s.places], s[1:]) for s in train.stops] == want
     punctual = np.zeros((len(g["agents"]), 2))
     n = len(g["agents"])
     _, infos = envs["default"].observe()

@@ -420,6 +420,21 @@ def test_suites(tmp_path: Path) -> None:
     assert envs.save(1) == RailParallelEnv.from_file(golden.COMPETITION).save()
 
 
+def test_options_of_other_names() -> None:
+    env = RailParallelEnv.generate(seed=1, n_agents=2, x_dim=30, y_dim=30, n_cities=2)
+    with pytest.raises(
+        TypeError, match=r"no option 'observation'; there are autoreset_mode, threads"
+    ):
+        RailVectorEnv.of([env], observation="tree")
+    with pytest.raises(TypeError, match=r"no option 'foo'; there are autoreset_mode, .*, fresh"):
+        RailVectorEnv.from_file(env.save(), 2, foo=3)
+    for make in (RailParallelEnv.generate, lambda **p: RailVectorEnv.generate(2, **p)):
+        with pytest.raises(
+            TypeError, match=r"no parameter 'infos'; there are seed, .*, observation"
+        ):
+            make(seed=1, infos=False)
+
+
 def test_numbers_of_environments_that_are_none() -> None:
     for n, error in (
         *((0, ValueError), (-1, ValueError), (2**21, ValueError), (2**64 + 1, ValueError)),

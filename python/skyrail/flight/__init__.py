@@ -41,6 +41,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - classes that are imported w
         ) from error
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def _register() -> None:
     """Tell Gymnasium of skyrail/Flight4D-v0, if there is a Gymnasium."""
     try:

@@ -6,10 +6,16 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
-from stable_baselines3.common.vec_env import VecEnv
+
+try:
+    import gymnasium
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise ImportError(
+        f"{__name__} needs Stable-Baselines3, as in pip install './python[train]': {error}"
+    ) from error
 
 from .._arguments import seeds_of
 from .vector import FlightVectorEnv

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._core import COMPONENTS, RailAction, Train, TrainState
+    from ._core import COMPONENTS, RailAction, Stop, Train, TrainState
     from .env import RailParallelEnv
     from .policy import RailPolicy
     from .vector import RailVectorEnv
@@ -29,6 +29,7 @@ __all__ = [
     "RailParallelEnv",
     "RailPolicy",
     "RailVectorEnv",
+    "Stop",
     "Train",
     "TrainState",
 ]
@@ -42,3 +43,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - what is imported when asked
     if name in __all__:
         return getattr(import_module(f".{_MODULES.get(name, '_core')}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

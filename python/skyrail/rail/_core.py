@@ -69,6 +69,14 @@ class TrainState(IntEnum):
     DONE = 6
 
 
+class Stop(NamedTuple):
+    """Where a train has to stand on its way, once, and when."""
+
+    places: tuple[tuple[int, int, int], ...]  # any of them: row, column, heading (-1: any)
+    earliest_departure: int  # step; -1: none
+    latest_arrival: int  # step; -1: none
+
+
 class Train(NamedTuple):
     """What stays of a train during an episode."""
 
@@ -78,6 +86,7 @@ class Train(NamedTuple):
     earliest_departure: int  # step
     latest_arrival: int  # step
     max_speed: float  # cells a step
+    stops: tuple[Stop, ...]  # between start and target, in order
 
 
 class Options(NamedTuple):
@@ -204,16 +213,17 @@ class Source(NamedTuple):
         return cls(octets("file", file).tobytes())
 
     @classmethod
-    def of_parameters(cls, parameters: Mapping[str, Any]) -> Source:
-        """TypeError for a name or a kind that is none; the engine checks how large they are."""
+    def of_parameters(cls, parameters: Mapping[str, Any], also: Iterable[str]) -> Source:
+        """TypeError for a name or a kind that is none; the engine checks how large they are. also:
+        names that the caller has taken out, for the error.
+        """
         if parameters.get("seed") is None:
             raise TypeError("seed is missing; the same seed gives the same railways")
         plain = {}
         for name, value in parameters.items():
             if name not in _PARAMETERS:
-                raise TypeError(
-                    f"there is no parameter {name!r}; there are {', '.join(_PARAMETERS)}"
-                )
+                known = ", ".join((*_PARAMETERS, *also))
+                raise TypeError(f"there is no parameter {name!r}; there are {known}")
             plain[name] = _PARAMETERS[name](name, value)
         return cls(None, json.dumps({k: v for k, v in plain.items() if v is not None}))
 
@@ -391,12 +401,27 @@ class Railways:
         self.native.call(
             "timetable", ctypes.c_int64(i), _native.address(rows), _native.address(speeds)
         )
+        stops = self._stops(i, n)
         return [
-            Train((row, column), heading, (target_row, target_column), departure, arrival, speed)
-            for (row, column, heading, target_row, target_column, departure, arrival), speed in zip(
-                rows.tolist(), speeds.tolist(), strict=True
+            Train((row, column), heading, tuple(target), departure, arrival, speed, tuple(of))
+            for (row, column, heading, *target, departure, arrival), speed, of in zip(
+                rows.tolist(), speeds.tolist(), stops, strict=True
             )
         ]
+
+    def _stops(self, i: int, trains: int) -> list[list[Stop]]:
+        """Those of each train."""
+        i, none = ctypes.c_int64(i), ctypes.c_int64(0)
+        rows = np.zeros((self.native.long("stops", i, None, none), 7), np.int64)
+        room = ctypes.c_int64(len(rows))
+        rows = rows[: self.native.long("stops", i, _native.address(rows), room)]
+        stops: list[list[Stop]] = [[] for _ in range(trains)]
+        for train, number, *place, departure, arrival in rows.tolist():
+            if number == len(stops[train]):
+                stops[train].append(Stop((), departure, arrival))
+            last = stops[train][-1]
+            stops[train][-1] = last._replace(places=(*last.places, tuple(place)))
+        return stops
 
     def reset(
         self,

@@ -204,7 +204,7 @@ class RailParallelEnv(ParallelEnv[int, Observation, int]):
         be made.
         """
         options = Options(observation, depth, radius, reward, fresh)
-        return cls(Source.of_parameters(parameters), options)
+        return cls(Source.of_parameters(parameters, Options._fields), options)
 
     @classmethod
     def from_suite(

@@ -51,6 +51,14 @@ class AllOptions(RunOptions, total=False):
     fresh: bool
 
 
+def _check(options: Iterable[str], kind: type) -> None:
+    """Refuse options of other names."""
+    for name in options:
+        if name not in kind.__annotations__:
+            known = ", ".join(kind.__annotations__)
+            raise TypeError(f"there is no option {name!r}; there are {known}")
+
+
 class RailVectorEnv:
     """num_envs railways of at most n_trains trains each, stepped in parallel.
 
@@ -158,7 +166,7 @@ class RailVectorEnv:
         """
         names = AllOptions.__annotations__
         options = {name: parameters.pop(name) for name in names if name in parameters}
-        return cls._of(Source.of_parameters(parameters), num_envs, **options)
+        return cls._of(Source.of_parameters(parameters, names), num_envs, **options)
 
     @classmethod
     def from_suite(
@@ -178,6 +186,7 @@ class RailVectorEnv:
         observed and rewarded; global observations need grids of one size. PettingZoo's wrappers are
         taken off.
         """
+        _check(options, RunOptions)
         parts = list(envs)
         for i, env in enumerate(parts):
             if (part := unwrapped(env)) is None:
@@ -196,10 +205,7 @@ class RailVectorEnv:
 
     @classmethod
     def _of(cls, source: Source, num_envs: int, **options: Unpack[AllOptions]) -> RailVectorEnv:
-        names = AllOptions.__annotations__
-        for name in options:
-            if name not in names:
-                raise TypeError(f"there is no option {name!r}; there are {', '.join(names)}")
+        _check(options, AllOptions)
         seen = {name: options.pop(name) for name in Options._fields if name in options}
         num_envs = whole("num_envs", num_envs, 1, MAX_ENVS)
         sources = [source] * num_envs
