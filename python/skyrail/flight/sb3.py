@@ -79,10 +79,9 @@ class FlightVecEnv(VecEnv):
         try:
             observations, rewards, terminated, truncated, final = vector.step(self._actions)
         except BaseException:
-            if (
-                vector._flown != before
-            ):  # it is of one's own functions: the next episodes have begun
+            if vector._flown != before:  # it is of one's own functions
                 self._lengths += 1
+                # The next episodes have begun.
                 self._returns[vector._ended] = self._lengths[vector._ended] = 0
             raise
         self._returns += rewards
