@@ -140,6 +140,7 @@ def test_after_an_error_in_ones_own_function() -> None:
         return np.ones_like(state.stock_reward)
 
     env = FlightVecEnv(2, max_steps=5, reward=reward)
+    env.seed(1)  # of some seeds there is a mid-air within a few steps
     env.reset()
     idle = np.zeros(2, int)
     lengths, returns = [], []
