@@ -70,8 +70,10 @@ func skyrail_flight_clone(h C.skyrail_handle) (handle C.skyrail_handle) {
 	defer guard(&handle)
 	var c *sector
 	if err := onSector(h, func(s *sector) error {
-		if err := memory.Fits(s.Size()); err != nil {
-			return err
+		if s.Len() > 1 { // a single one is small, and copied often in a search
+			if err := memory.Fits(s.Size()); err != nil {
+				return err
+			}
 		}
 		c = &sector{Batch: s.Clone(), begun: s.begun}
 		return nil

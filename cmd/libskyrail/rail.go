@@ -161,8 +161,10 @@ func skyrail_rail_clone(h C.skyrail_handle) (handle C.skyrail_handle) {
 	defer guard(&handle)
 	var c *batch.Batch
 	if err := onRailway(h, func(b *batch.Batch) error {
-		if err := memory.Fits(b.Size()); err != nil {
-			return err
+		if b.Len() > 1 { // a single one is small, and copied often in a search
+			if err := memory.Fits(b.Size()); err != nil {
+				return err
+			}
 		}
 		c = b.Clone()
 		return nil

@@ -223,7 +223,7 @@ func (b *Batch) Source(i int) *Source { return b.worlds[i].source }
 // Live are the trains of environment i that are not done, by handle. It is the batch's own list: do not change it.
 func (b *Batch) Live(i int) []int32 { return b.worlds[i].live }
 
-// Size is about how many bytes a copy takes, for who makes some.
+// Size is about how many bytes a copy takes, for who makes some. To find out takes longer than to copy one environment.
 func (b *Batch) Size() int64 {
 	each, total := sizes{}, int64(0)
 	for i := range b.worlds {
